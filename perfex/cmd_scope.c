@@ -269,10 +269,10 @@ static void take_refusal(struct scope *scope, FILE *errors)
 }
 
 /*
- * Counts and draws until the user quits, or until the first child ends without an interval.  Starts
- * another child when the user types other events, and returns to the events before if that child
- * wrote no interval.  Returns the exit status.  *errors is the file with the errors of the last
- * child; the caller closes it.
+ * Counts and draws until the user quits.  Starts another child when the user types other events.
+ * If that child ends without an interval, starts a child with the previous events again.  If this
+ * one or the first child ends without an interval, gives up.  Returns the exit status.  *errors is
+ * the file with the errors of the last child; the caller closes it.
  */
 static int watch_events(struct scope_options *options, struct scope *scope, FILE **errors)
 {

@@ -12,11 +12,11 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#define MOST_TOLD 4 /* holders in one line */
+#define MOST_TOLD 4 /* most holders that one error message names */
 
 /*
  * Returns the present holders, for free(), and sets *n to their number.  *n is 0 if nobody holds
- * counters, or if there is no driver.
+ * counters, if there is no driver, or if the driver or memory cannot provide the list.
  */
 static struct perfctr_holder *get_holders(uint32_t *n)
 {

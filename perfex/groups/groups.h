@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A group is a name for events and for the values derived from them; see perfex-groups(5). */
+/* A group is a name for events and for the values derived from them; see perfex-rules(5). */
 #ifndef PERFEX_GROUPS_H
 #define PERFEX_GROUPS_H
 

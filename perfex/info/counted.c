@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Shows the events by which the threads of a process are counted, also for other users. */
+/* Shows the events by which the threads of a process are counted.  Any user may count them. */
 #include "pmu.h"
 #include "../perfex.h"
 

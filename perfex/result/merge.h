@@ -34,7 +34,7 @@ struct merge_row {
 	bool *found;		/* for each file: the file has this row */
 	size_t n_found;		/* files that have this row and a value */
 	long double sum, mean, imbalance; /* NAN: none; imbalance: per cent of max above mean */
-	size_t min, max;		  /* files with these values; 0 if there is no value */
+	size_t min, max;		  /* indices of files with least and largest value, or 0 */
 };
 
 struct merge {

@@ -23,7 +23,7 @@ struct trace_sums {
 	struct trace_record *last; /* of each CPU; cpu is -1 before the first record */
 	struct trace_sum *sum;	   /* sorted by pid, then tid */
 	size_t n_sums;
-	struct trace_counts all; /* sum of all */
+	struct trace_counts all; /* counts of all threads, unknown ones included */
 	uint64_t lost;		 /* records */
 };
 

@@ -17,7 +17,7 @@ void derive_take_file(struct rules **rules, const char *path);
 void derive_take_text(struct rules **rules, const char *path, const char *text, size_t length);
 void derive_link(struct rules *rules);
 
-/* Returns true if name is one of the events, or the key of a time. */
+/* Returns true if name is one of the events, or if is_time_name() is true for it. */
 bool derive_is_counted(const struct word_list *events, const char *name);
 
 /*

@@ -56,7 +56,7 @@ struct rule_result {
 	} state;
 	double value;		  /* computed from the means over the runs */
 	double low, high;	  /* the interval; both are value if there is none */
-	bool interval;		  /* there is one */
+	bool interval;		  /* low and high are a confidence interval */
 	double variance, degrees; /* of the value; the interval is computed from them */
 };
 

@@ -76,7 +76,10 @@ static bool take_quoted_name(struct parser *p)
 	return true;
 }
 
-/* Also takes letters of names, so that the error shows the whole of a name without quotes. */
+/*
+ * Takes a number and any letters behind it.  A name that begins with a digit needs quotes: without
+ * them, the error message shows the whole name.
+ */
 static bool take_number(struct parser *p)
 {
 	bool hexadecimal = p->end - p->at > 1 && (p->at[1] == 'x' || p->at[1] == 'X');
@@ -191,7 +194,8 @@ static const struct {
 };
 
 /*
- * Parses at least two arguments of a function.  The token is the '(', and then that behind the ')'.
+ * Parses the arguments of a function, at least two.  The caller has made '(' the token.  On
+ * success, the token is the one behind ')'.  Returns false with the reason in p->error.
  */
 static bool parse_arguments(struct parser *p, enum operation operation)
 {

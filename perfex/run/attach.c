@@ -103,8 +103,9 @@ static bool add_all(struct threads *threads, const struct options *options)
 }
 
 /*
- * Adds threads that were created in the meantime.  The thread that created one may have had its
- * context, but not yet the control that is inherited.
+ * Creates contexts for threads that the process has created since add_all().  A new thread has no
+ * context yet if its creator did not have the control with PERFCTR_CONTROL_INHERIT at that time.
+ * A new thread that has inherited a context is skipped.  Returns false after an error message.
  */
 static bool add_latecomers(struct threads *threads, const struct options *options,
 			   struct perfctr_control *control, const struct perfctr_pmu_info *info)

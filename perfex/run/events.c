@@ -15,7 +15,8 @@
 
 /*
  * Returns false, after an error message, if a named event asks for kernel mode and the backend
- * cannot count there.  The kernel would complain of register values, which the user did not type.
+ * cannot count there.  Without this check, the error message of the kernel's refusal would name
+ * register values, which the user did not type.
  */
 static bool may_count(const struct options *options, const struct perfctr_request *request)
 {
@@ -234,7 +235,8 @@ static bool try_controls(struct events *events, const struct options *options,
 	bool good = true;
 
 	/*
-	 * If perfex itself is already being counted, it cannot try; it can still count the command.
+	 * If somebody else counts perfex itself, perfex cannot try the controls on itself.  It can
+	 * still count the command.
 	 */
 	if (!self)
 		return true;

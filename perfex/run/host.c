@@ -8,7 +8,7 @@
 #include <string.h>
 #include <sys/utsname.h>
 
-/* Takes the name of the first processor from a line "model name\	: NAME". */
+/* Takes the name of the first processor from its line "model name\t: NAME" of /proc/cpuinfo. */
 static void find_cpu(char *name, size_t size)
 {
 	static const char key[] = "model name";

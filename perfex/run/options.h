@@ -12,11 +12,13 @@ enum view { TREE, SELF, PER_PROCESS, PER_THREAD, MARKED };
 
 struct format;
 
-/*
- * Meaning of numbers without 0x, in this order: refused; hexadecimal, with a warning if decimal
- * would differ; decimal, or octal after a 0; hexadecimal.
- */
-enum numbers { NUMBERS_MARKED, NUMBERS_2_6, NUMBERS_DECIMAL, NUMBERS_HEX };
+/* The meaning of numbers without 0x. */
+enum numbers {
+	NUMBERS_MARKED,	 /* refused */
+	NUMBERS_2_6,	 /* hexadecimal; warns if the text is a decimal number of another value */
+	NUMBERS_DECIMAL, /* decimal, or octal after a leading 0 */
+	NUMBERS_HEX,	 /* hexadecimal */
+};
 
 struct options {
 	enum { RUN, INFO, LIST, LONG_LIST, VERSION } action;
@@ -26,7 +28,8 @@ struct options {
 	const char *backend;  /* that counts; NULL: none named, and open_events() not called yet */
 	bool backend_chosen;  /* by the library for these events; not passed to COMMAND */
 	enum numbers numbers; /* of numbers in the events that follow */
-	const struct option_row *wants_number; /* has set numbers, but none has come yet; or NULL */
+	/* The option that has set numbers, until a number follows it; otherwise NULL */
+	const struct option_row *wants_number;
 	bool has_pebs_enable, has_pebs_matrix_vert;
 	uint64_t pebs_enable, pebs_matrix_vert;
 	enum view view;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Regions with names in which the command counts by itself: perfctr_region_begin(3).  A thread that
- * perfex counts reads the same counters, so the events are the same.
+ * Regions with names in which the command counts by itself: perfctr_region_begin(3).  In a region,
+ * a thread reads the counters that perfex has started for it, so regions have perfex's events.
  */
 #define _GNU_SOURCE
 #include "run.h"

@@ -16,7 +16,10 @@ static bool refuse_runs(unsigned int runs, const char *why)
 	return false;
 }
 
-/* A rank of an MPI program can run only once: the other ranks wait for it once. */
+/*
+ * Returns false, after an error message, if perfex is a rank of an MPI program.  The other ranks
+ * wait for this rank only once, so its command cannot run again.
+ */
 static bool check_rank(unsigned int runs)
 {
 	const char *variable, *rank = rank_of_mpi(&variable);
@@ -51,8 +54,8 @@ bool rerun_check(unsigned int runs, off_t *start)
 	if (!S_ISREG(status.st_mode))
 		return true;
 	/*
-	 * Standard output may be the same open file: after a rewind it would overwrite its own
-	 * output.
+	 * Standard input and output may be the same open file.  After a rewind, the command would
+	 * overwrite its earlier output.
 	 */
 	access = fcntl(STDIN_FILENO, F_GETFL) & O_ACCMODE;
 	if (access == O_RDWR)

@@ -215,7 +215,10 @@ static bool keep_run(struct runs *runs, unsigned int run, unsigned int pass,
 	return false;
 }
 
-/* If the first run cannot be made, perfex has already reported why, and ends. */
+/*
+ * Returns false.  Complains that this run was not counted, unless nothing ran before it: perfex
+ * then ends, and has already reported why.
+ */
 static bool refuse_run(const struct runs *runs, const char *what)
 {
 	if (runs->progress.done)

@@ -192,7 +192,7 @@ struct members {
 	unsigned int run, pass;	      /* of the members that are added now */
 	struct member *first, **last; /* in the order of their first records */
 	struct member **before;	      /* link to the first of this run and pass */
-	size_t n, n_before;	      /* all, and before this run and pass */
+	size_t n, n_before;	      /* number of all members; of those before this run and pass */
 	void *by_process;	      /* tsearch(3), of this run and pass */
 	unsigned long lost;
 };
@@ -223,7 +223,7 @@ struct sample { /* the result of one run */
 	pid_t pid;	  /* of the command; 0 without one */
 	int wait_status;  /* of the command; 0 without one */
 	bool timed_out;
-	bool cut_short; /* counting did not begin, or a process ended before the limit */
+	bool cut_short; /* counting did not begin; or no command, and no time limit ended it */
 };
 
 struct recording {
@@ -349,7 +349,7 @@ struct counting { /* one run in progress */
 	struct interval interval;	 /* the last one */
 	struct perfctr_counts last;	 /* sums at the end of the last interval */
 	uint64_t started_ns, stopped_ns; /* CLOCK_MONOTONIC */
-	unsigned int outliving_ms;	 /* delay of the next check in OUTLIVING */
+	unsigned int outliving_ms;	 /* ms until has_outlived() is called again */
 	bool timed_out;
 };
 

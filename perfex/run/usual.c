@@ -110,7 +110,8 @@ static void keep_countable(struct choice *choice, const struct options *options)
 	struct reason reason = { .text = "" };
 
 	/*
-	 * If perfex itself is already being counted, it cannot try; it can still count the command.
+	 * If somebody else counts perfex itself, perfex cannot try the events on itself.  It can
+	 * still count the command.
 	 */
 	if (!self)
 		return;

@@ -22,7 +22,10 @@ static bool is_same_event(const struct perfctr_pmu_info *info, const struct verd
 	struct perfctr_event_control registers;
 	char error[256];
 
-	/* The file describes events by register values only, which is not enough here. */
+	/*
+	 * The file has only register values.  They do not tell kinds of cores or PEBS apart, so
+	 * events that have either are not looked up.
+	 */
 	if (request->kinds || request->p4_pebs_enable)
 		return false;
 	if (!known->registers || strcmp(known->modes, mode_name(request->modes)) != 0 ||

@@ -42,7 +42,8 @@ struct record_options {
 /* record_periods.c */
 /*
  * For --period: sets the period of the events before it that have none yet.  In front of all
- * events, sets that of the events that get no other.  Ends perfex if there is no such event.
+ * events, sets default_period.  Ends perfex if text is no period, if all events before it have a
+ * period, or if default_period is set already.
  */
 void record_take_period(void *target, const struct option_row *row, const char *text);
 /* For --beside: appends events that are counted without samples. */
@@ -53,8 +54,9 @@ void record_take_beside(void *target, const struct option_row *row, const char *
  */
 void record_settle(struct record_options *options);
 /*
- * Returns the period that gives so many samples in a second, a prime number, if so many events
- * happen in so many seconds.  Returns 0 if it would be below 2 or above 2^40.
+ * Returns the period for "frequency" samples in a second, given that "events" events happened in
+ * "seconds" seconds.  The period is a prime number.  Returns 0 if it would be below 2 or above
+ * 2^40.
  */
 uint64_t record_fit_period(uint64_t events, double seconds, unsigned int frequency);
 

@@ -25,7 +25,7 @@ struct recorder {
 	struct perfctr_samples *samples;
 	struct maps *maps;
 	void *kernel;  /* set of addresses of samples in the kernel */
-	uint64_t late; /* periods that ended before the last one of their sample */
+	uint64_t late; /* periods that samples report, without the last one of each sample */
 	FILE *file;
 	bool records; /* this run is recorded */
 	bool broken;  /* the file cannot be written, and perfex has reported it */

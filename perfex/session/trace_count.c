@@ -18,8 +18,8 @@ struct tracing {
 	struct events events;
 	struct session_run run;
 	FILE *file;
-	bool broken; /* writing the file has failed */
-	unsigned int cpu; /* its records are being written */
+	bool broken;	  /* writing the file has failed */
+	unsigned int cpu; /* the CPU that write_record() writes records of */
 };
 
 static void write_counts(FILE *file, uint64_t tsc, const __u64 counter[], uint32_t n)

@@ -48,7 +48,10 @@ static void take_by(void *target, const struct option_row *row, const char *list
 
 enum { FOLDED, FLAME, RAW, DELTA, SCRIPT, CALLGRIND, PPROF, ANNOTATE };
 
-/* one: it shows one event only; rows: it honours the format of tables; binary: not for terminals */
+/*
+ * Outputs other than the table.  one: the output shows one event only; rows: it can have each
+ * format of tables; binary: it is not for terminals.
+ */
 static const struct what {
 	void (*show)(const struct show *show);
 	bool one, rows, binary;

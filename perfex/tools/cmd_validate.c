@@ -76,7 +76,10 @@ static void note_signal(int number)
 	stop_signal = number;
 }
 
-/* Makes these signals stop the measurement.  SA_RESTART lets a system call of a benchmark go on. */
+/*
+ * Makes SIGINT, SIGTERM and SIGHUP stop the measurement, unless perfex was started to ignore them.
+ * SA_RESTART lets a system call of a benchmark go on.
+ */
 static void catch_signals(void)
 {
 	static const int ending[] = { SIGINT, SIGTERM, SIGHUP };
@@ -102,7 +105,8 @@ static enum quantity find_supposed(const char *name)
 }
 
 /*
- * Adds the events of the groups.  Returns false, after an error message, if a group has none here.
+ * Adds the events of the groups.  Returns false, after an error message, if a group does not exist
+ * or has no rules for this machine, or if the backend cannot be opened.
  */
 static bool find_events(struct validate_options *options)
 {

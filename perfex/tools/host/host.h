@@ -43,7 +43,10 @@ void find_cpus(struct cpu_list *cpus);
  */
 int pin_process(pid_t pid, int cpu);
 
-/* interrupts.c: what happened between surroundings_begin() and surroundings_end() */
+/*
+ * interrupts.c: surroundings_begin() returns the numbers so far, and the time in elapsed_ns.
+ * surroundings_end() replaces them by the differences since then.
+ */
 struct surroundings {
 	uint64_t interrupts, faults, elapsed_ns;
 };

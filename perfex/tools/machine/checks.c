@@ -95,8 +95,8 @@ void hold_signals(void)
 }
 
 /*
- * Returns true if the process has ended.  It stays a zombie, because its number is that of its
- * group.
+ * Returns true if the process has ended.  The process stays a zombie, so that nobody else gets its
+ * number, which is also that of its process group, before end_group() has killed the group.
  */
 static bool has_ended(pid_t pid, siginfo_t *info)
 {

@@ -39,10 +39,10 @@ struct subject {
 	struct perfctr_backend_info backend;
 	struct perfctr_pmu_info pmu;
 	bool has_backend;      /* backend and pmu are valid */
-	unsigned int n_events; /* the first so many of loop_events can be counted at once */
+	unsigned int n_events; /* loop_events[0] to [n_events - 1] can be counted at once */
 	struct perfctr_request request[N_LOOP_EVENTS];
 	struct perfctr_control control; /* of the n_events requests */
-	char why[512];			/* why not all events can be counted; "" */
+	char why[512];			/* why not all events can be counted; "": they can */
 	struct cpu_list cpus;		/* the CPUs that perfex may run on */
 	unsigned int phase_ms;		/* length of a phase of a check */
 };
@@ -129,7 +129,7 @@ void add_uncounted(const struct subject *subject, struct outcome *outcome);
 /* helper.c */
 void sleep_ms(unsigned int ms);
 void pin_to(pid_t pid, int cpu, struct outcome *outcome); /* pid 0: the caller */
-int pin_here(struct outcome *outcome);			  /* to its own CPU, which it returns */
+int pin_here(struct outcome *outcome);			  /* to its present CPU; returns it */
 /* Starts a child that dies with its parent.  Returns the child's pid, and 0 in the child. */
 pid_t start_helper(struct outcome *outcome);
 void end_helper(pid_t pid);

@@ -17,7 +17,10 @@ static void say_why(struct subject *subject, const char *why)
 	snprintf(subject->why, sizeof(subject->why), "%s", why);
 }
 
-/* Tries to count with the control for a moment.  Returns false, and says why, if it fails. */
+/*
+ * Tries to count with the control for a moment.  Returns false, with the reason in subject->why, if
+ * that fails.
+ */
 static bool try_control(struct subject *subject, const char *backend)
 {
 	struct perfctr *context = perfctr_open_with(backend, 0, PERFCTR_OPEN_CREATE);
@@ -58,8 +61,8 @@ static bool choose_requests(struct subject *subject, struct perfctr_events *even
 }
 
 /*
- * Looks for a backend that counts the first n events.  Returns false, and says why, if there is
- * none.
+ * Looks for a backend that counts the first n events.  Returns false, with the reason in
+ * subject->why, if there is none.
  */
 static bool try_events(struct subject *subject, unsigned int n)
 {

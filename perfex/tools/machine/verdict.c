@@ -83,9 +83,10 @@ bool judge_reads(const struct read_chain *chain)
 }
 
 /*
- * The counted time may be a tenth less than the scheduler's, which may count in whole ticks and may
- * leave out interrupts.  It cannot be longer than the elapsed time, but both are read one after the
- * other: hence a hundredth more.
+ * The counted time must be at least nine tenths of the scheduler's time, which may be in whole
+ * ticks.  The upper limit is the elapsed time, because the scheduler may leave out interrupts.  A
+ * hundredth more is allowed, because both are read one after the other.  While the thread sleeps,
+ * a tenth of the elapsed time may be counted.
  */
 bool judge_time(const struct time_shares *shares)
 {

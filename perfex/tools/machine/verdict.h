@@ -46,8 +46,8 @@ enum count_verdict { COUNT_RIGHT, COUNT_MISSES, COUNT_EXCEEDS };
 enum count_verdict judge_count(uint64_t counted, uint64_t expected, uint64_t allowed);
 
 /*
- * Returns true if the number of moves of a thread is possible after so many orders to move.  It
- * must move at least once.  It may miss an order, because the next one may come before it runs.
+ * Returns true if a thread can have moved so often after so many orders to move: at least once, and
+ * at most once for each order.  The thread misses an order if the next one comes before it runs.
  */
 bool judge_moves(uint64_t ordered, uint64_t counted);
 

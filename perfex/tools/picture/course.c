@@ -84,8 +84,8 @@ static int64_t optional_number(json_object *json, const char *key)
 }
 
 /*
- * Returns the index of the strand, which is added if it is new.  Begins with the last strand, which
- * is the most likely one.
+ * Returns the index of the strand that the interval json belongs to, and adds the strand if it is
+ * new.  The search begins with the last strand, which is the most likely one.
  */
 static size_t find_strand(struct course *course, json_object *json)
 {

@@ -8,7 +8,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Nobody looks at more lanes than these. */
+/* The most lanes that are drawn: nobody would look at more. */
 #define MAX_LANES 400
 
 /* A part of the picture's width.  Stints of a lane on one CPU that are closer are drawn as one. */
@@ -20,14 +20,14 @@ enum { LANE_HEIGHT = 18 };
 struct stint {
 	int pid, tid, cpu;
 	uint64_t start, end; /* ticks of the time stamp counter */
-	size_t n;	     /* how many were joined into this */
+	size_t n;	     /* number of stints that were joined into this one; 1: none were */
 	size_t lane;
 };
 
 struct lanes {
 	bool per_thread;
 	struct trace_sums sums; /* each row is a lane */
-	struct stint *now;	/* on each CPU; pid 0: no thread of interest */
+	struct stint *now;	/* of each CPU, not ended yet; pid 0: a thread without a mark */
 	struct stint *stint;
 	size_t n;
 	uint64_t first, last; /* times of the first and the last record */

@@ -11,8 +11,8 @@
 #define CONFIDENCE 95 /* of comparisons made here; the default of perfex diff */
 
 /*
- * The policy forbids scripts, and everything from elsewhere, whatever should have slipped into the
- * page.
+ * The policy forbids scripts, and files from elsewhere, even if mark-up of an untrusted file should
+ * get into the page.
  */
 static const char head[] =
 	"<!DOCTYPE html>\n<html lang=en><head><meta charset=utf-8>\n"

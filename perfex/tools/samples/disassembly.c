@@ -14,7 +14,8 @@
 #include <unistd.h>
 
 /*
- * Starts objdump.  *output is a descriptor to read what objdump writes.  Ends perfex if it cannot.
+ * Starts objdump, and returns its pid.  The caller reads the text of objdump from the descriptor
+ * *output.  Ends perfex if objdump cannot be started.
  */
 static pid_t start_objdump(const char *path, uint64_t start, uint64_t end, int *output)
 {

@@ -342,8 +342,8 @@ bool elf_file_symbol(struct elf_file *elf, uint64_t address, struct elf_symbol *
 		read_symbols(elf);
 	first = COUNT_UP_TO(elf->symbol, elf->n_symbols, start, address);
 	/*
-	 * The last symbol that begins before the address may end before it, within a larger one: 64
-	 * symbols are tried.
+	 * The last symbol that begins at the address or before it may end before the address,
+	 * inside a larger symbol that contains both.  So the last 64 symbols are tried.
 	 */
 	for (size_t i = first; i-- && first - i <= 64;) {
 		*symbol = elf->symbol[i];

@@ -89,8 +89,9 @@ static const char *function_name(Dwarf_Die *die)
 }
 
 /*
- * Beyond the innermost function, dwarf_getscopes() returns the scopes in which that was written.
- * dwarf_getscopes_die() returns the scopes into which it was inlined, which are needed here.
+ * Beyond the innermost function, dwarf_getscopes() returns the scopes in which the source of that
+ * function stands.  dwarf_getscopes_die() returns the scopes into which the function was inlined.
+ * The frames are the latter.
  */
 size_t lines_find(struct lines *lines, uint64_t address, struct frame frame[MAX_FRAMES])
 {

@@ -28,7 +28,7 @@ struct show {
 	const char *path; /* of the recording */
 	const struct samples *samples;
 	struct places *places;
-	uint32_t event;	      /* its index, or ALL_EVENTS; pictures and stacks have one */
+	uint32_t event;	      /* index of the one event to show; ALL_EVENTS: all */
 	unsigned int by;      /* BY_* */
 	unsigned int top;     /* most rows; 0: all */
 	const char *function; /* to annotate */
@@ -37,18 +37,20 @@ struct show {
 	FILE *file;
 };
 
-/* Return true if an event is shown, which must have a period, or if a sample is shown. */
+/* Returns true if samples of the event are shown.  An event without a period has no samples. */
 bool show_has_event(const struct show *show, uint32_t event);
+/* Returns true if the sample is one of an event that is shown. */
 bool show_has(const struct show *show, const struct sample_read *sample);
 /*
- * Returns how many events a sample stands for: one period.  It may also report earlier periods,
- * which ended at places that are not known.
+ * Returns the number of events that a sample stands for: the period of its event.  Earlier periods
+ * that the sample reports are left out, because nobody knows where they ended.
  */
 uint64_t sample_events(const struct samples *samples, const struct sample_read *sample);
 /* Returns the function and the line that are shown for a place. */
 const struct frame *show_frame(const struct show *show, const struct place *place);
 /*
- * Writes the exact count after the event's name.  A recording that is cut off has no exact count.
+ * Writes ": N counted" after the event's name, or ": not counted to the end" if the recording is
+ * cut off.
  */
 void show_put_count(const struct show *show, const struct sampled_event *event);
 const char *life_name(const struct life *life);

@@ -24,7 +24,8 @@ static int compare_tids(const void *a, const void *b)
 }
 
 /*
- * Returns the last sample of the same thread, and keeps this one.  Returns NULL if there was none.
+ * Returns the last sample of the same thread, and keeps this one.  Returns NULL if the thread had
+ * no sample before.
  */
 static const struct sample_read *take_before(void **tree, const struct sample_read *sample)
 {
@@ -40,7 +41,7 @@ static const struct sample_read *take_before(void **tree, const struct sample_re
 	before = (*found)->sample;
 	(*found)->sample = sample;
 	free(entry);
-	/* The tid was given to another thread, and that thread's time began at 0. */
+	/* If tsc went back, the tid now belongs to another thread, whose tsc began at 0. */
 	return before->tsc > sample->tsc ? NULL : before;
 }
 

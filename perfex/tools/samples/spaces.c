@@ -13,8 +13,8 @@
 #include <string.h>
 
 /*
- * By default a process has no more (vm.max_map_count).  The limit for all processes is against
- * files that perfex record did not write.
+ * The most mappings of one process, which is the kernel's default for vm.max_map_count, and of all
+ * processes.  The second limit is for files that perfex record did not write.
  */
 #define MAX_MAPPINGS 65536
 #define MAX_ALL_MAPPINGS (1u << 22)

@@ -77,8 +77,8 @@ enum { LARGEST = 1000000, LARGE = 100000, SMALL = 10000 };
 		.slack = 0.02, .jitter = 200                                                       \
 	}
 /*
- * Half of n by chance, within four standard deviations.  The slack is for the few jumps that a
- * predictor foresees.
+ * For counts by chance, such as half of n: within four times the root of the expected count, which
+ * is more than five standard deviations.  The slack is for the few jumps that a predictor foresees.
  */
 #define CHANCE                                                                                     \
 	{                                                                                          \

@@ -51,8 +51,9 @@ struct fit {
 	unsigned int sizes; /* number of distinct sizes */
 	double a, b, c;
 	bool is_flat;	    /* the expected count is constant: b is per size, and should be 0 */
-	double residual;    /* the largest of all sizes, in parts of expected */
-	double scatter;	    /* the largest standard deviation of all sizes, in the same parts */
+	/* The largest of all sizes, in parts of expected, or of size if is_flat: */
+	double residual;    /* distance of the mean count from the line */
+	double scatter;	    /* standard deviation of the counts */
 	double trust_above; /* a is less than 1 % of expected counts above this; 0: of all */
 };
 

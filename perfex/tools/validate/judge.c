@@ -112,8 +112,9 @@ static enum quantity find_quantity(struct validated *event)
 }
 
 /*
- * Returns false if the fits show nothing: if the time was over, perhaps only benchmarks were
- * measured that expect no counts.  An event that counts only kernel mode never expects any.
+ * Returns false if the fits show nothing.  If the time was over, perhaps only benchmarks were
+ * measured for which the expected count is constant: such fits show nothing of an event that counts
+ * user mode.  An event that counts only kernel mode has no others, and they count.
  */
 static bool shows_anything(const struct validated *event, const struct fit *fits, size_t n)
 {

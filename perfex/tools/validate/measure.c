@@ -356,8 +356,8 @@ static bool is_of_kinds(const struct validation *validation, uint32_t kinds)
 }
 
 /*
- * Chooses the CPU to measure on, and another one.  kinds 0: any CPU will do.  Returns false if
- * there is none.
+ * Chooses the CPU to measure on, binds perfex to it, and chooses another CPU if there is one.
+ * kinds 0: any CPU will do.  Returns false if perfex may run on no CPU of these kinds.
  */
 static bool choose_cpus(struct validation_pass *pass, const struct cpu_list *cpus, uint32_t kinds)
 {

@@ -12,8 +12,8 @@
 
 enum {
 	/*
-	 * For processors that do not state them.  Large values make sure that the real caches are
-	 * exceeded.
+	 * Sizes for processors that do not state theirs.  They are large, so that they exceed the
+	 * real caches.
 	 */
 	ASSUMED_LINE = 64,
 	ASSUMED_L1 = 64 << 10,

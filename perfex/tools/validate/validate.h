@@ -122,7 +122,7 @@ void make_cycle(unsigned int *next, unsigned int n);
 /* benchmarks.c */
 struct expectation {
 	enum quantity quantity;
-	double per_size, offset; /* beyond the empty benchmark; TICKS: the time stamp counter's */
+	double per_size, offset; /* beyond the empty benchmark; 0 for TICKS: see struct trial */
 	struct tolerance tolerance;
 };
 
@@ -185,7 +185,7 @@ struct validation {
 /* subjects.c: the events that are asked for */
 struct subjects {
 	const char *backend; /* NULL: any backend that counts them */
-	const char *const *event; /* n 0 and not all: events of known meaning */
+	const char *const *event; /* if n is 0 and all is false: the events of known meaning */
 	size_t n;
 	bool all;
 	unsigned int modes;
@@ -204,9 +204,10 @@ void validation_measure(struct validation *validation, const volatile sig_atomic
 
 /* judge.c */
 /*
- * Returns true if the event needs the benchmark: it expects counts of the event's quantity.  If the
- * quantity is not known, every benchmark of executed instructions is needed.  The empty one is
- * always needed.  One with unknown counts in kernel mode is of no use to events that count there.
+ * Returns true if the event needs the benchmark.  Every event needs the empty benchmark.  A counter
+ * that counts in kernel mode does not need a benchmark that is user_only.  Otherwise an event of
+ * known quantity needs the benchmarks that expect counts of this quantity.  Any other event needs
+ * the benchmarks that expect a quantity of executed instructions.
  */
 bool event_needs(const struct validated *event, const struct benchmark *benchmark);
 void judge_event(struct validated *event);

@@ -208,7 +208,7 @@ static bool measure(const char *what, const struct counting *first, const struct
 	return measure_pair(what, &p, counts, wrmsr);
 }
 
-/* One program or both are in the group. The session's count of the group is exact. */
+/* One program or both are marked. The session's count of marked programs is exact. */
 static bool measure_group(const char *what, bool both, uint64_t *wrmsr)
 {
 	struct perfctr_control control = control_one(&profile.instructions.of[0], USER);
@@ -270,7 +270,7 @@ bool a_switch_writes_no_more_than_it_has_to(void)
 }
 
 /*
- * A switch between two members of a group writes nothing. One into the group or out of it writes
+ * A switch between two marked threads writes nothing. One to or from an unmarked thread writes
  * once for a counter.
  */
 bool a_gate_writes_no_more_than_it_has_to(void)

@@ -2,7 +2,7 @@
 /*
  * A thread is counted and marked from its birth: the point after which its creation cannot fail.
  * These tests hold forks open before that point, with a page of user memory that is not there yet
- * (userfaultfd(2)). Meanwhile they change the tree and the groups of the thread that forks.
+ * (userfaultfd(2)). Meanwhile they change the tree and the mark of the thread that forks.
  */
 #include "marks.h"
 #include "trees.h"
@@ -391,7 +391,7 @@ START_TEST(a_forker_that_is_killed_leaves_nothing)
 }
 END_TEST
 
-/* A group does not know threads that nobody can see yet. */
+/* A mark does not know threads that nobody can see yet. */
 START_TEST(who_is_not_born_yet_bears_no_mark)
 {
 	struct forker f = forker_start();

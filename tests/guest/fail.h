@@ -14,7 +14,7 @@
 
 /* fail_begin() opens them: the driver's device, and the thread's file fail-nth. */
 extern int device, fail_nth;
-/* The test's context, group and session, or -1. The footprint describes them. */
+/* The test's context, mark and session, or -1. The footprint describes them. */
 extern int own, group, session;
 
 /*

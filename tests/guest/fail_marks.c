@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Groups and their marks where the kernel finds no memory. */
+/* Marks where the kernel finds no memory. */
 #include "fail.h"
 
 #include <pthread.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Endless forks that fail in every possible way, or make children that end at once. Meanwhile the
- * tests change the tree and the group of the process that forks.
+ * tests change the tree and the mark of the process that forks.
  */
 #include "marks.h"
 #include "trees.h"

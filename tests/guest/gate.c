@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The cost of a switch while a session counts a group. */
+/* The cost of a switch while a session counts marked threads. */
 #include "cost.h"
 #include "marks.h"
 
@@ -49,7 +49,7 @@ START_TEST(into_and_out_of_a_group_is_one_write_each)
 	ck_assert_uint_ge(cost.statistics[PMU_WRMSR], 2 * ROUND_TRIPS);
 	ck_assert_uint_le(cost.statistics[PMU_WRMSR], 2 * (ROUND_TRIPS + cost.ticks + 1));
 	ck_assert_uint_eq(cost.statistics[EVENT_SELECT], 0);
-	/* A switch out of the group publishes both sums. */
+	/* A switch from a marked thread to an unmarked one publishes both sums. */
 	ck_assert_uint_le(cost.statistics[RDPMC], 2 * (ROUND_TRIPS + 2 * cost.ticks + 1));
 }
 END_TEST

@@ -183,6 +183,32 @@ const struct perfctr_page *context_map(int fd)
 	return page;
 }
 
+#define FOLDS 300
+
+void expect_equal_sums(const volatile struct perfctr_page *page, int other)
+{
+	uint64_t last = 0;
+	int folds = 0;
+
+	while (folds < FOLDS) {
+		uint32_t seq = page->seq;
+		uint64_t first = page->counter[0].sum, final = page->counter[other].sum;
+
+		if (seq & 1 || page->seq != seq)
+			continue;
+		if (first != final)
+			ck_abort_msg("%llu and %llu", (unsigned long long)first,
+				     (unsigned long long)final);
+		folds += first != last;
+		last = first;
+	}
+}
+
+const void *ring_record(const struct perfctr_ring *ring, uint64_t n)
+{
+	return (const char *)ring + ring->records + (n & (ring->n_records - 1)) * ring->record_bytes;
+}
+
 struct perfctr_pmu_info pmu_info(void)
 {
 	struct perfctr_pmu_info info = { .size = sizeof(info), .holder = PERFCTR_HOLDER_ASK };

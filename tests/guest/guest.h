@@ -67,6 +67,10 @@ void context_control(int fd, const struct event *events, size_t n);
 struct perfctr_counts context_read(int fd);
 struct perfctr_counts context_read_scope(int fd, uint32_t scope);
 const struct perfctr_page *context_map(int fd);
+/* Looks at 300 folds: counters 0 and other count the same, so sums that differ come from two folds. */
+void expect_equal_sums(const volatile struct perfctr_page *page, int other);
+/* Returns record number n of a ring. */
+const void *ring_record(const struct perfctr_ring *ring, uint64_t n);
 struct perfctr_pmu_info pmu_info(void);
 /* Returns 0 with a module, which has no periods: the events are counted all the same. */
 uint64_t possible_period(uint64_t period);

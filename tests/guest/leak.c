@@ -137,7 +137,7 @@ static void open_races_with_end(void)
 }
 
 /*
- * A single group is too small to show among the pages. No assertion of libcheck: libcheck notes
+ * A single mark is too small to show among the pages. No assertion of libcheck: libcheck notes
  * each in a file, in memory.
  */
 #define GROUPS 48

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Groups and sessions by the bare ABI.  Functions named try_* return -1 with errno; others must succeed. */
+/* Marks and sessions by the bare ABI.  Functions named try_* return -1 with errno; others must succeed. */
 #ifndef MARKS_H
 #define MARKS_H
 

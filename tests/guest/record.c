@@ -76,6 +76,20 @@ static void *exit_at_once(void *unused)
 	return NULL;
 }
 
+/* Creates n threads that exit, and waits until each has left its record. */
+static void add_records(int fd, int n)
+{
+	pthread_t thread;
+
+	for (int i = 0; i < n; i++) {
+		ck_assert_int_eq(pthread_create(&thread, NULL, exit_at_once, NULL), 0);
+		ck_assert_int_eq(pthread_join(thread, NULL), 0);
+	}
+	/* A thread that was joined may still be exiting. */
+	while (context_read_scope(fd, PERFCTR_SCOPE_TREE).members > 1)
+		sleep_us(1000);
+}
+
 /*
  * The test's own process makes more members than there is room for, and reads no record before. It
  * makes threads on one processor: processes on two take more than twenty times as long.
@@ -88,15 +102,7 @@ START_TEST(records_that_find_no_room_are_told_behind_the_last)
 	struct perfctr_exit_record r;
 
 	pin(0, 0);
-	for (unsigned int i = 0; i < PERFCTR_MAX_EXIT_RECORDS + TOO_MANY; i++) {
-		pthread_t thread;
-
-		ck_assert_int_eq(pthread_create(&thread, NULL, exit_at_once, NULL), 0);
-		ck_assert_int_eq(pthread_join(thread, NULL), 0);
-	}
-	/* A thread that was joined may still be exiting. */
-	while (context_read_scope(fd, PERFCTR_SCOPE_TREE).members > 1)
-		sleep_us(1000);
+	add_records(fd, PERFCTR_MAX_EXIT_RECORDS + TOO_MANY);
 	while (next_record(fd, &r)) {
 		n++;
 		lost += r.lost;
@@ -135,20 +141,7 @@ static void lose_next_record(int fd, struct perfctr_exit_record *fixed)
 	ck_assert_int_eq(errno, EFAULT);
 }
 
-/* The tree has this many records afterwards. */
-static void add_records(int fd, int n)
-{
-	pthread_t thread;
-
-	for (int i = 0; i < n; i++) {
-		ck_assert_int_eq(pthread_create(&thread, NULL, exit_at_once, NULL), 0);
-		ck_assert_int_eq(pthread_join(thread, NULL), 0);
-	}
-	while (context_read_scope(fd, PERFCTR_SCOPE_TREE).members > 1)
-		sleep_us(1000);
-}
-
-/* The next record tells of it, and behind the last one a record of no thread. */
+/* The next record reports the lost ones. If none is left, a record of no thread reports them. */
 START_TEST(a_record_that_cannot_be_written_counts_as_lost)
 {
 	struct perfctr_exit_record r, *fixed = read_only_record();
@@ -174,7 +167,7 @@ START_TEST(a_record_that_cannot_be_written_counts_as_lost)
 }
 END_TEST
 
-/* On CPU 1, a thread takes the records of a tree, and can write none. */
+/* A thread on CPU 1 takes the records of a tree, but into memory that cannot be written. */
 struct loser {
 	int fd;
 	volatile bool runs, ends;
@@ -213,7 +206,7 @@ static void loser_end(struct loser *loser)
 
 #define POLLS 1000
 
-/* The record is always there, or for some microseconds in the hands of the other thread. */
+/* The tree has the record, except for the microseconds in which a call of the other thread has it. */
 START_TEST(a_poll_is_told_of_a_record_that_could_not_be_written)
 {
 	struct pollfd record = { .events = POLLIN };
@@ -233,7 +226,7 @@ END_TEST
 
 #define CONTROLS 100
 
-/* The control comes while the other thread has a record in hand, now and then. */
+/* In some rounds, a call of the other thread has the record when the control comes. */
 START_TEST(a_new_control_forgets_records_that_could_not_be_written)
 {
 	for (int i = 0; i < CONTROLS; i++) {
@@ -328,11 +321,10 @@ struct taken {
 	int woken;
 };
 
-/* Wakes the rival when its context has been taken, and ends the process. */
+/* A thread that waits until its own context has been taken, then wakes the rival and ends its process. */
 static void *exit_when_taken(void *arg)
 {
 	struct taken *taken = arg;
-	uint64_t one = 1;
 	int fd;
 
 	pin(0, 1);
@@ -343,7 +335,7 @@ static void *exit_when_taken(void *arg)
 		close(fd);
 		spin(3000);
 	}
-	EXPECT(write(taken->woken, &one, sizeof(one)) == sizeof(one));
+	give(taken->woken);
 	_exit(0);
 }
 
@@ -360,11 +352,10 @@ static void run_taken(struct taken *taken)
 static void run_rival(struct taken *taken)
 {
 	const struct sched_param high = { .sched_priority = 10 };
-	uint64_t n;
 
 	pin(0, 0);
 	EXPECT(sched_setscheduler(0, SCHED_FIFO, &high) == 0);
-	EXPECT(read(taken->woken, &n, sizeof(n)) == sizeof(n));
+	take(taken->woken);
 	spin(LOOP_INSTRUCTIONS(LONG_LOOP));
 	_exit(0);
 }
@@ -389,7 +380,7 @@ static pid_t fork_to(void (*run)(struct taken *taken), struct taken *taken)
 /* With periods, the taker sleeps between the end of the membership and the record. */
 START_TEST(a_thread_that_is_taken_out_and_reaped_is_named_in_its_record)
 {
-	struct taken *taken = (void *)(uintptr_t)shared_number();
+	struct taken *taken = shared_memory(sizeof(*taken));
 
 	for (int i = 0; i < 3; i++) {
 		struct perfctr_control control = control_of(EVENTS({ 0, USER(INSTRUCTIONS) }));

@@ -51,9 +51,7 @@ uint64_t sampler_take(const struct sampler *s, visit_sample *visit, void *argume
 
 		taken += head - ring->tail;
 		for (uint64_t n = ring->tail; n < head; n++)
-			visit((const void *)((const char *)ring + ring->records +
-					     (n & (ring->n_records - 1)) * ring->record_bytes),
-			      argument);
+			visit(ring_record(ring, n), argument);
 		ck_assert_int_eq(ioctl(s->fd, PERFCTR_IOC_CONSUME, &consume), 0);
 	}
 	return taken;

@@ -6,7 +6,6 @@
  */
 #include "marks.h"
 #include "tree.h"
-#include "trees.h"
 
 #include <errno.h>
 #include <poll.h>

@@ -10,7 +10,6 @@
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/ioctl.h>
-#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -39,7 +38,7 @@ START_TEST(a_running_process_is_marked_and_unmarked)
 	sleep_us(20000);
 	ck_assert_uint_eq(context_read(session).counter[0], before);
 	ck_assert_uint_eq(group_members(group), 0);
-	/* The group ends, and the mark with it. */
+	/* The mark ends. */
 	close(session);
 	mark(pid, group);
 	close(group);
@@ -169,12 +168,10 @@ static void *run_on(void *progress)
 START_TEST(all_threads_of_a_running_process_are_marked_at_once)
 {
 	int group = group_open(), session = session_open(group, NOT_PRIVILEGED | MARKED);
-	volatile uint64_t *progress = mmap(NULL, 4096, PROT_READ | PROT_WRITE,
-					   MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	volatile uint64_t *progress = shared_memory(THREADS * sizeof(*progress));
 	uint64_t before[THREADS], executed, counted;
 	pid_t pid;
 
-	ck_assert_ptr_ne((void *)progress, MAP_FAILED);
 	session_control(session, SESSION_EVENTS({ GENERAL(0), 0 }));
 	pid = fork();
 	if (pid == 0) {

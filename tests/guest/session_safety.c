@@ -41,7 +41,7 @@ static void user_marks_and_executes(void *argument)
 	EXPECT(counted > 0 && counted < LOOP_INSTRUCTIONS(SHORT_LOOP));
 }
 
-/* A thread that changes its ids stays in a group of root, and leaves a group of a user. */
+/* A thread that changes its ids keeps a mark of root, and loses a mark of a user. */
 START_TEST(a_set_user_id_program_leaves_a_user_s_group_and_stays_in_root_s)
 {
 	struct set_user_id programs = set_user_id_programs();
@@ -211,12 +211,6 @@ static struct trace trace_open(int group, uint32_t policy, uint32_t bytes, uint3
 	return trace;
 }
 
-static const struct perfctr_trace_record *trace_record(const struct perfctr_ring *ring, uint64_t n)
-{
-	return (const void *)((const char *)ring + ring->records +
-			      (n & (ring->n_records - 1)) * ring->record_bytes);
-}
-
 struct per_thread {
 	uint64_t records, lost, marked, others;
 };
@@ -229,7 +223,7 @@ static void add_up(const struct trace *trace, struct per_thread *sum)
 		const struct perfctr_trace_record *last = NULL;
 
 		for (uint64_t n = ring->tail; n < ring->head; n++) {
-			const struct perfctr_trace_record *r = trace_record(ring, n);
+			const struct perfctr_trace_record *r = ring_record(ring, n);
 
 			if (last && last->tid)
 				sum->marked += r->counter[0] - last->counter[0];
@@ -242,7 +236,7 @@ static void add_up(const struct trace *trace, struct per_thread *sum)
 	}
 }
 
-/* Both counters count the same, in kernel mode, where the record is written. */
+/* Both counters count instructions of kernel mode, so they run while the driver writes a record. */
 START_TEST(each_record_of_a_trace_is_of_one_instruction)
 {
 	int group = group_open();
@@ -258,9 +252,11 @@ START_TEST(each_record_of_a_trace_is_of_one_instruction)
 	kill_and_wait(marked);
 	kill_and_wait(unmarked);
 	ck_assert_uint_gt(ring->head - ring->tail, 100);
-	for (uint64_t n = ring->tail; n < ring->head; n++)
-		ck_assert_uint_eq(trace_record(ring, n)->counter[0],
-				  trace_record(ring, n)->counter[1]);
+	for (uint64_t n = ring->tail; n < ring->head; n++) {
+		const struct perfctr_trace_record *r = ring_record(ring, n);
+
+		ck_assert_uint_eq(r->counter[0], r->counter[1]);
+	}
 	close(trace.session);
 	close(group);
 }

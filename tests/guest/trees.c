@@ -62,12 +62,17 @@ void take(int event)
 	EXPECT(read(event, &value, sizeof(value)) == sizeof(value));
 }
 
+void *shared_memory(size_t bytes)
+{
+	void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+
+	ck_assert_ptr_ne(memory, MAP_FAILED);
+	return memory;
+}
+
 volatile uint64_t *shared_number(void)
 {
-	void *page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-
-	ck_assert_ptr_ne(page, MAP_FAILED);
-	return page;
+	return shared_memory(sizeof(uint64_t));
 }
 
 void wait_for_more(volatile uint64_t *number, uint64_t n, pid_t pid)

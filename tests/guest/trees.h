@@ -22,8 +22,10 @@ void expect_contexts(uint32_t n);
 /* Write to an eventfd(2), and read from it. */
 void give(int event);
 void take(int event);
-/* A number that processes share. wait_for_more() waits until process pid has counted n further. */
+/* Zeroed memory that processes share, and a number in such memory. */
+void *shared_memory(size_t bytes);
 volatile uint64_t *shared_number(void);
+/* Waits until process pid has counted n further. */
 void wait_for_more(volatile uint64_t *number, uint64_t n, pid_t pid);
 
 /* The test's own instructions between two reads: a sleep, and libcheck's notes of its place. */

@@ -152,7 +152,7 @@ START_TEST(what_reading_counts_is_overhead_and_one_for_an_interrupt_is_known)
 }
 END_TEST
 
-/* An interrupt adds half a count, which rounding hides in some runs: fit.c is not checked. */
+/* An interrupt adds half a count, which rounding hides in some runs, so its coefficient c is not checked. */
 START_TEST(half_counts_are_multiplicative)
 {
 	for (unsigned int seed = 1; seed <= SEEDS; seed++) {

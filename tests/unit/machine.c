@@ -37,7 +37,7 @@ START_TEST(exact_counts_fit_and_show_what_reading_costs)
 }
 END_TEST
 
-/* Half of the instructions is counted, as if the counter ran half of the time. */
+/* Half of the instructions are counted, as if the counter ran half of the time. */
 START_TEST(half_counts_do_not_fit)
 {
 	struct loop_runs runs[N_LENGTHS];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The command line of perfex: perfex refuses it with one line and status 125, and does not start the command. */
+/* Command lines of perfex. It refuses wrong ones with one line and status 125, and does not start the command. */
 #define _GNU_SOURCE
 #include "unit.h"
 

@@ -88,8 +88,8 @@ static double noise(void)
 }
 
 /*
- * 20,000 experiments of n runs each.  The intervals cover the truth independently of each other.  The share of
- * intervals that do deviates by more than 4 standard deviations for one of 16,000 seeds.
+ * 20,000 experiments of n runs each, which are independent of each other.  The share of intervals that cover the truth
+ * is off by more than 4 standard deviations for one of 16,000 seeds.
  */
 START_TEST(intervals_cover_the_truth_as_often_as_they_say)
 {

@@ -417,8 +417,8 @@ struct perfctr_page {
 
 /*
  * A policy: the parts of a CPU's work that a session does not count.  These are the bits of
- * POWER2's MMCR, with their names there.  A thread is marked if it bears the mark of the session's
- * mark; without a mark no thread is.
+ * POWER2's MMCR, with their names there.  A thread is marked if it bears the session's mark; in a
+ * session without a mark no thread is marked.
  */
 #define PERFCTR_EXCLUDE_ALL		(1u << 0)	/* DIS: everything */
 #define PERFCTR_EXCLUDE_KERNEL		(1u << 1)	/* DP: privileged state */

@@ -334,6 +334,18 @@ void x86_pmu_tb_exit(CPUState *cs, const TranslationBlock *tb)
     deliver_interrupts(env);
 }
 
+/*
+ * The CPU is about to take an interrupt, between two TBs. If the last instruction overflowed a
+ * counter, its interrupt is there, too, and the APIC knows which one comes first.
+ */
+void x86_pmu_before_interrupt(CPUX86State *env)
+{
+    if (env->pmu.watched && env->pmu.budget[x86_pmu_current_mode(env)] <= 0) {
+        x86_pmu_update(env);
+        deliver_interrupts(env);
+    }
+}
+
 /* A branch that changes the mode is counted after the change: does it overflow a counter? */
 static bool branch_overflows(const X86PMUState *pmu)
 {

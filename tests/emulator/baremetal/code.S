@@ -3,7 +3,7 @@
 
 	.text
 	.globl	user_nops, user_loop, user_loop_top, user_loop_branch, user_loads, user_popa
-	.globl	user_rep, user_rep_insn, user_rdpmc, user_nothing
+	.globl	user_rep, user_rep_insn, user_rdpmc, user_nothing, user_flags
 
 user_nothing:				# 1 instruction
 	int	$0x80
@@ -11,6 +11,13 @@ user_nothing:				# 1 instruction
 user_nops:				# 21 instructions, one byte each but the last
 	.rept	20
 	nop
+	.endr
+	int	$0x80
+
+user_flags:				# 21 instructions, one byte each but the last
+	.rept	10
+	pushf
+	popf				# ends a block of the emulator
 	.endr
 	int	$0x80
 

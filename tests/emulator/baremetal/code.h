@@ -12,6 +12,7 @@ void user_loads(void);
 void user_popa(void);
 void user_rep(void);
 void user_rdpmc(void);
+void user_flags(void);
 extern const char user_loop_top[], user_loop_branch[], user_rep_insn[], enable_nops[];
 extern uint32_t rdpmc_index, rdpmc_result;
 

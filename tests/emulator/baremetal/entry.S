@@ -56,6 +56,7 @@ stubs:
 	stub	6
 	stub	13, 1
 	stub	14, 1
+	stub	0x30
 	stub	0x40
 	stub	0x50
 	stub	0x80

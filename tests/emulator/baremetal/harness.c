@@ -22,8 +22,8 @@
 volatile uint32_t fault_resume;
 volatile int fault_vector;
 volatile bool demand_paging;
-volatile unsigned page_faults, pmi_count;
-volatile struct frame pmi_frame;
+volatile unsigned page_faults, pmi_count, timer_count, pmi_count_at_timer;
+volatile struct frame pmi_frame, timer_frame;
 
 extern const struct {
 	int vector;
@@ -139,6 +139,13 @@ void interrupt(struct frame *frame)
 	if (frame->vector == PMI_VECTOR) {
 		pmi_frame = *frame;
 		pmi_count++;
+		apic_write(APIC_EOI, 0);
+		return;
+	}
+	if (frame->vector == TIMER_VECTOR) {
+		timer_frame = *frame;
+		timer_count++;
+		pmi_count_at_timer = pmi_count;
 		apic_write(APIC_EOI, 0);
 		return;
 	}

@@ -40,6 +40,7 @@
 #define FIXED(n) (0x40000000 + (n))	/* for rdpmc() */
 #define COUNTER_MASK 0xffffffffffffull
 
+#define TIMER_VECTOR 0x30	/* of lower priority */
 #define PMI_VECTOR 0x40
 
 /* Vectors with which access() and run_user() can end. */
@@ -79,10 +80,18 @@ void unmap_demand_pages(void);
 extern volatile unsigned pmi_count;
 extern volatile struct frame pmi_frame;
 
+/* The interrupts of the local APIC's timer. */
+extern volatile unsigned timer_count, pmi_count_at_timer;
+extern volatile struct frame timer_frame;
+
 void apic_write(uint32_t reg, uint32_t value);
 uint32_t apic_read(uint32_t reg);
 #define APIC_LVTPC	0x340
 #define APIC_ICR	0x300
+#define APIC_LVT_TIMER	0x320
+#define APIC_TIMER_INITIAL 0x380	/* in nanoseconds, if it is not divided */
+#define APIC_TIMER_DIVIDE 0x3e0
+#define APIC_UNDIVIDED	0xb
 #define LVT_MASKED	0x10000
 
 void start_second_cpu(void);

@@ -191,6 +191,33 @@ static void test_entry(void)
 	check("entry.ring", 0, pmi_frame.cs & 3);
 }
 
+/*
+ * The interrupt of a timer has the lower priority: at the overflow it comes second. With icount an
+ * instruction takes a nanosecond, so that in one of the rounds the timer expires there.
+ */
+static void run_beside_timer(const char *name, void (*code)(void))
+{
+	unsigned first = 0;
+
+	for (uint32_t distance = 1; distance <= 400; distance++) {
+		timer_count = 0;
+		apic_write(APIC_TIMER_INITIAL, distance);
+		run_with_period(code, INSN, 20);
+		first += timer_count && timer_frame.eip == pmi_frame.eip && !pmi_count_at_timer;
+	}
+	check(name, 0, first);
+	check_offset(name, 20, code);
+}
+
+static void test_timer(void)
+{
+	apic_write(APIC_TIMER_DIVIDE, APIC_UNDIVIDED);
+	apic_write(APIC_LVT_TIMER, TIMER_VECTOR);
+	run_beside_timer("timer.nops", user_nops);
+	run_beside_timer("timer.flags", user_flags);
+	apic_write(APIC_LVT_TIMER, LVT_MASKED);
+}
+
 void test(void)
 {
 	test_straight_code();
@@ -202,4 +229,5 @@ void test(void)
 	test_fixed();
 	test_both_rings();
 	test_kernel();
+	test_timer();
 }

@@ -41,7 +41,7 @@ static const struct sample_read *take_before(void **tree, const struct sample_re
 	before = (*found)->sample;
 	(*found)->sample = sample;
 	free(entry);
-	/* If tsc went back, the tid now belongs to another thread, whose tsc began at 0. */
+	/* The tsc of a thread never goes back.  If this one did, a new thread got the tid. */
 	return before->tsc > sample->tsc ? NULL : before;
 }
 

@@ -336,7 +336,7 @@ void x86_pmu_tb_exit(CPUState *cs, const TranslationBlock *tb)
 
 /*
  * The CPU is about to take an interrupt, between two TBs. If the last instruction overflowed a
- * counter, its interrupt is there, too, and the APIC knows which one comes first.
+ * counter, send the counter's interrupt first: then the APIC chooses by priority.
  */
 void x86_pmu_before_interrupt(CPUX86State *env)
 {

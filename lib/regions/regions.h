@@ -20,8 +20,9 @@
 
 #include <perfctr_regions.h>
 
-/* The regions of perfctr_region_empty(), which follow the regions of a thread. */
-#define EMPTY_REGIONS (PERFCTR_REGION_FIRST + 1)
+/* The regions that measure empty passes follow the regions of a thread. */
+#define AROUND_REGION (PERFCTR_REGION_FIRST + 1) /* around an empty pass; of named regions alone */
+#define EMPTY_REGIONS (AROUND_REGION + 1)
 
 struct perfctr_region_thread {
 	struct perfctr_region_thread *next;
@@ -86,6 +87,8 @@ struct perfctr_region_thread *perfctr_regions_thread_of(struct perfctr_regions *
  */
 void perfctr_regions_refuse(struct perfctr_regions *r, const char *why);
 
+/* Begins a pass with the counts in *now, which were read before. */
+void perfctr_region_begin_at(struct perfctr_region *region, const struct perfctr_snapshot *now);
 /*
  * Ends a pass with the counts in *now, which were read before.  in_vain: reads that were repeated.
  */

@@ -29,6 +29,11 @@ struct part {
 	const struct perfctr_page *page;   /* NULL: counts are read by system calls */
 	const bool *alive;		   /* wiped in a forked child */
 	struct perfctr_region *calibrated; /* the region to use; NULL: find it by its name */
+	/*
+	 * The counts of begin and end between their first and last reads, until now, and the counts
+	 * of one pair outside of these reads.  No region counts them.
+	 */
+	struct perfctr_snapshot spent, residue;
 	struct slot {
 		const char *name; /* the library's copy; NULL: the slot is free */
 		struct perfctr_region *region;
@@ -137,18 +142,6 @@ static struct perfctr *open_context(const struct line *line)
 	return p || errno != EEXIST ? p : open_member(line);
 }
 
-static void calibrate_part(struct part *part)
-{
-	struct perfctr_region *empty = part->thread->region + part->thread->n_regions;
-
-	for (unsigned int i = 0; i < PERFCTR_REGION_FIRST + PERFCTR_REGION_REPETITIONS; i++) {
-		part->calibrated = perfctr_region_empty(empty, i);
-		perfctr_region_begin("");
-		perfctr_region_end("");
-	}
-	part->calibrated = NULL;
-}
-
 static bool fill_part(struct part *part)
 {
 	char why[PERFCTR_COUNT_ERROR];
@@ -185,23 +178,6 @@ static struct part *make_part(void)
 	return part;
 }
 
-static struct part *find_part(void)
-{
-	int error = errno;
-
-	if (!mine) {
-		pthread_once(&named.once, open_named);
-		mine = &nothing;
-		if (named.regions && !perfctr_regions_foreign(named.regions)) {
-			mine = make_part();
-			if (mine != &nothing)
-				calibrate_part(mine);
-		}
-		errno = error;
-	}
-	return mine->thread && *mine->alive ? mine : NULL;
-}
-
 /* FNV-1a (Fowler, Noll, Vo). */
 static uint32_t hash_name(const char *name)
 {
@@ -232,48 +208,138 @@ static struct perfctr_region *find_named(struct part *part, const char *name)
 	return part->slot[place].region;
 }
 
-/* As perfctr_read_snapshot().  Returns the number of reads that had to be repeated. */
-static uint64_t read_page(const struct part *part, struct perfctr_snapshot *now)
+/*
+ * Reads the counts as perfctr_read_snapshot() does, or by a system call.  Returns the number of
+ * reads that had to be repeated, or -1: the counts cannot be read.
+ */
+static int64_t read_counts(const struct part *part, struct perfctr_snapshot *now)
 {
 	const unsigned int n = part->thread->n_events;
-	uint64_t in_vain = 0;
+	int64_t in_vain = 0;
 
+	if (!part->page)
+		return perfctr_region_read(part->thread, now) ? 0 : -1;
 	while (!perfctr_try_snapshot(part->page, n, now) &&
 	       !perfctr_read_stopped(part->page, n, now))
 		in_vain++;
 	return in_vain;
 }
 
+/* Returns the counts less those that begin and end have spent until then. */
+static struct perfctr_snapshot without_spent(const struct part *part,
+					     const struct perfctr_snapshot *now)
+{
+	struct perfctr_snapshot counts = { .tsc = now->tsc - part->spent.tsc };
+
+	for (unsigned int i = 0; i < part->thread->n_events; i++)
+		counts.counter[i] = now->counter[i] - part->spent.counter[i];
+	return counts;
+}
+
+/* Adds the counts since *begin, and *residue, to those that are spent. */
+static void add_spent(struct part *part, const struct perfctr_snapshot *begin,
+		      const struct perfctr_snapshot *residue)
+{
+	struct perfctr_snapshot now;
+
+	if (read_counts(part, &now) < 0)
+		return;
+	part->spent.tsc += now.tsc - begin->tsc + residue->tsc;
+	for (unsigned int i = 0; i < part->thread->n_events; i++)
+		part->spent.counter[i] +=
+			now.counter[i] - begin->counter[i] + residue->counter[i];
+}
+
 /*
- * perfctr_region_begin() finds the region before it reads the counts, and perfctr_region_end() does
- * so afterwards, so that the search is not counted.
+ * The region is found between two reads, so that no region counts the search.  The caller sees the
+ * same instructions before the first read and behind the last one, whatever the name.
  */
+static void begin_region(struct part *part, const char *name)
+{
+	static const struct perfctr_snapshot no_residue;
+	struct perfctr_snapshot now, counts;
+	struct perfctr_region *region;
+
+	if (read_counts(part, &now) < 0)
+		return;
+	region = part->calibrated ? part->calibrated : find_named(part, name);
+	counts = without_spent(part, &now);
+	if (region)
+		perfctr_region_begin_at(region, &counts);
+	add_spent(part, &now, &no_residue);
+}
+
+static void end_region(struct part *part, const char *name)
+{
+	struct perfctr_snapshot now, counts;
+	struct perfctr_region *region;
+	int64_t in_vain = read_counts(part, &now);
+
+	if (in_vain < 0)
+		return;
+	region = part->calibrated ? part->calibrated : find_named(part, name);
+	counts = without_spent(part, &now);
+	if (region)
+		perfctr_region_end_at(region, &counts, (uint64_t)in_vain);
+	add_spent(part, &now, &part->residue);
+}
+
+/* Measures an empty pass, and the residue: what an empty pass adds to a pass around it. */
+static void calibrate_part(struct part *part)
+{
+	struct perfctr_region *first = part->thread->region + part->thread->n_regions;
+	struct perfctr_region *empty = &first[PERFCTR_REGION_FIRST];
+	struct perfctr_region *around = &first[AROUND_REGION];
+
+	for (unsigned int i = 0; i < PERFCTR_REGION_FIRST + PERFCTR_REGION_REPETITIONS; i++) {
+		part->calibrated = perfctr_region_empty(first, i);
+		perfctr_region_begin("");
+		perfctr_region_end("");
+	}
+	for (unsigned int i = 0; i < PERFCTR_REGION_REPETITIONS; i++) {
+		part->calibrated = around;
+		perfctr_region_begin("");
+		part->calibrated = empty;
+		perfctr_region_begin("");
+		perfctr_region_end("");
+		part->calibrated = around;
+		perfctr_region_end("");
+	}
+	part->calibrated = NULL;
+	part->residue.tsc = around->tsc.min - empty->tsc.min;
+	for (unsigned int i = 0; i < part->thread->n_events; i++)
+		part->residue.counter[i] = around->counter[i].min - empty->counter[i].min;
+}
+
+static struct part *find_part(void)
+{
+	int error = errno;
+
+	if (!mine) {
+		pthread_once(&named.once, open_named);
+		mine = &nothing;
+		if (named.regions && !perfctr_regions_foreign(named.regions)) {
+			mine = make_part();
+			if (mine != &nothing)
+				calibrate_part(mine);
+		}
+		errno = error;
+	}
+	return mine->thread && *mine->alive ? mine : NULL;
+}
+
 void perfctr_region_begin(const char *name)
 {
 	struct part *part = find_part();
-	struct perfctr_region *region;
 
-	if (!part)
-		return;
-	region = part->calibrated ? part->calibrated : find_named(part, name);
-	if (region)
-		perfctr_region_enter(region, part->thread->n_events);
+	if (part)
+		begin_region(part, name);
 }
 
 void perfctr_region_end(const char *name)
 {
-	struct perfctr_snapshot now;
-	struct perfctr_region *region;
 	struct part *part = mine;
-	uint64_t in_vain = 0;
 
-	if (!part || !part->thread || !*part->alive)
-		return;
-	if (part->page)
-		in_vain = read_page(part, &now);
-	else if (!perfctr_region_read(part->thread, &now))
-		return;
-	region = part->calibrated ? part->calibrated : find_named(part, name);
-	if (region)
-		perfctr_region_end_at(region, &now, in_vain);
+	if (part && part->thread && *part->alive)
+		end_region(part, name);
 }

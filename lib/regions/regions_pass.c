@@ -179,11 +179,26 @@ struct perfctr_region *perfctr_region_empty(struct perfctr_region *region, unsig
 	return &empty[number < PERFCTR_REGION_FIRST ? number : PERFCTR_REGION_FIRST];
 }
 
+static int32_t *state_of(struct perfctr_region *region)
+{
+	return region->page ? &region->state : &region->state_by_call;
+}
+
+/* Does the same as the inline enter and its slow path, with counts that were read before. */
+void perfctr_region_begin_at(struct perfctr_region *region, const struct perfctr_snapshot *now)
+{
+	int32_t *state = state_of(region);
+
+	region->missed_exits += *state == PERFCTR_REGION_INSIDE;
+	*state = PERFCTR_REGION_INSIDE;
+	begin_pass(region, now);
+}
+
 /* Does the same as the inline exit and its slow path, with counts that were read before. */
 void perfctr_region_end_at(struct perfctr_region *region, const struct perfctr_snapshot *now,
 			   uint64_t in_vain)
 {
-	int32_t *state = region->page ? &region->state : &region->state_by_call;
+	int32_t *state = state_of(region);
 
 	if (*state != PERFCTR_REGION_INSIDE) {
 		region->stray_exits++;

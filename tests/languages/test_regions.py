@@ -64,8 +64,21 @@ def test_counts_are_exact(way, language, tmp_path):
     if language == "c++":
         assert threads[0]["thrown"]["passes"] == threads[0]["thrown"]["exits"] == 10
     if language == "c":
-        outer = threads[0]["outer"]["counts"][0]["min"]
-        assert outer >= 2 * 12000
+        for regions in threads:
+            # The calls of the two inner regions, and nothing of what begin and end do for them.
+            inner = regions["small"]["counts"][0]["min"] + regions["large"]["counts"][0]["min"]
+            assert 0 <= regions["outer"]["counts"][0]["min"] - inner <= 3 * CALLS["c"]
+
+
+@pytest.mark.parametrize("way", [alone, below_perfex])
+def test_inner_regions_cost_the_outer_one_the_same_with_any_number_of_events(way, tmp_path):
+    counts = set()
+    for events in ("instructions:u", "instructions:u,branches:u", "instructions:u,branches:u,instructions:k"):
+        path = tmp_path / "regions.json"
+        way(path, PROGRAMS["c"], events)
+        threads = [regions_of(t) for t in json.loads(path.read_text())["threads"]]
+        counts |= {t["outer"]["counts"][0]["min"] for t in threads if t["outer"]["passes"]}
+    assert len(counts) == 1, counts
 
 
 @pytest.mark.parametrize("way", [alone, below_perfex])

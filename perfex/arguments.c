@@ -95,10 +95,9 @@ static const char *help_of(const struct subcommand *subcommand, char *text, size
 
 static void print_option(const struct option_row *row)
 {
-	const char *line = row->help;
 	int length;
 
-	if (!line)
+	if (!row->help)
 		return;
 	if (row->letter)
 		length = printf("  -%c, --%s", row->letter, row->name);
@@ -108,26 +107,20 @@ static void print_option(const struct option_row *row)
 		length += printf("=%s", row->argument);
 	if (length >= HELP_COLUMN)
 		length = printf("\n") - 1;
-	for (;;) {
-		int n = (int)strcspn(line, "\n");
-
-		printf("%*s%.*s\n", HELP_COLUMN - length, "", n, line);
-		if (!line[n])
-			return;
-		line += n + 1;
-		length = 0;
-	}
+	write_words(stdout, row->help, strlen(row->help), (size_t)length, HELP_COLUMN);
 }
 
 static void print_help(const struct subcommand *subcommand)
 {
-	fputs(subcommand->help, stdout);
+	write_paragraphs(stdout, subcommand->help);
 	putchar('\n');
 	for (const struct option_row *row = subcommand->options; row && row->name; row++)
 		print_option(row);
 	print_option(&help_row);
-	if (subcommand->notes)
-		printf("\n%s", subcommand->notes);
+	if (subcommand->notes) {
+		putchar('\n');
+		write_paragraphs(stdout, subcommand->notes);
+	}
 	if (subcommand->is_default && print_subcommands) {
 		puts("\nSubcommands, each with a --help of its own:");
 		print_subcommands();

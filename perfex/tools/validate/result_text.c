@@ -6,27 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { WIDTH = 80, INDENT = 4 };
-
-/* Writes words.  A word that does not fit into a line goes to the next one. */
-static void write_wrapped(FILE *file, const char *text)
-{
-	size_t column = INDENT;
-
-	fprintf(file, "%*s", INDENT - 1, "");
-	while (*text) {
-		size_t length = strcspn(text, " ");
-
-		if (column + length >= WIDTH && column > INDENT) {
-			fprintf(file, "\n%*s", INDENT - 1, "");
-			column = INDENT;
-		}
-		fprintf(file, " %.*s", (int)length, text);
-		column += length + 1;
-		text += length + strspn(text + length, " ");
-	}
-	putc('\n', file);
-}
+enum { INDENT = 4 };
 
 static void write_event(FILE *file, const struct validated *event)
 {
@@ -45,7 +25,7 @@ static void write_event(FILE *file, const struct validated *event)
 		       ? text_print("%s", verdict)
 		       : text_print("%s%s: %s", event->is_found ? "its counts are those of " : "",
 				    quantity_names[event->quantity], verdict);
-	write_wrapped(file, line);
+	write_words(file, line, strlen(line), 0, INDENT);
 	free(line);
 	free(verdict);
 }

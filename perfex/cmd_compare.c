@@ -45,16 +45,16 @@ static int compare_main(int argc, char **argv);
 
 const struct subcommand compare_subcommand = {
 	.name = "compare",
-	.summary = "run two commands in turn, and compare what they count",
+	.summary = "run two commands in turn, and compare their counts",
 	.main = compare_main,
-	.help = "Usage: perfex compare [OPTION].. [--] COMMAND_A [ARGUMENT].. -- COMMAND_B [ARGUMENT]..\n"
-		"Run A and B in turn, and compare time and events: the difference of the means, its\n"
-		"interval, and how certain it is that there is one.\n",
+	.help = "Usage: perfex compare [OPTION].. [--] A [ARGUMENT].. -- B [ARGUMENT]..\n"
+		"Run the commands A and B in turn, and compare time and events: the difference of the\n"
+		"means, its interval, and how certain it is that there is one.\n",
 	.options = rows,
 	.takes_command = true,
 	.notes =
-		"What the commands write to standard output is thrown away.  Some, as GNU grep and\n"
-		"tar, see that it is /dev/null and do less: use --show-output, or compare\n"
+		"The standard output of the commands is /dev/null.  Some programs, such as GNU grep and\n"
+		"tar, do less work then: use --show-output, or compare\n"
 		"sh -c 'grep .. | cat >/dev/null'.  A run that fails ends the comparison.\n"
 		"Exit status: 0 if they were compared, whatever the result; 125 if not; 126 or 127\n"
 		"if a command cannot be executed or was not found.\n",

@@ -78,9 +78,9 @@ const struct subcommand info_subcommand = {
 	.summary = "show what this machine can count",
 	.main = info_main,
 	.help = "Usage: perfex info [OPTION] [PID]\n"
-		"Show what can count here and what this machine can count, what its instructions cost\n"
-		"and who may count what.  With PID, show what the threads of this process are counted\n"
-		"by, whoever counts them; only the kernel driver knows.\n",
+		"Show the backends, the counters of this machine and what it costs to read them, and\n"
+		"what the caller may count.  With PID, show the events by which any program counts the\n"
+		"threads of this process; only the kernel driver knows them.\n",
 	.options = rows,
 };
 

@@ -8,37 +8,37 @@
 enum { AT = offsetof(struct record_options, run) };
 
 static const struct option_row rows[] = {
-	EVENT_OPTION(AT, "sample EVENT, once in each of its periods; may be repeated; by default:\n"
+	EVENT_OPTION(AT, "sample EVENT, once in each of its periods; may be repeated; default:\n"
 			 "instructions"),
 	CALL_OPTION("period", 'c', "EVENTS",
-		    "the period of the --event options before it that have none yet; in\n"
-		    "front of them, of all that get no other; by default 1000003",
+		    "the period of the preceding --event options that have none yet; in\n"
+		    "front of all, the default; otherwise 1000003",
 		    record_take_period, 0),
 	CALL_OPTION("beside", 0, "EVENT",
-		    "count EVENT, without samples of its own: its count is in those of the\n"
-		    "others",
+		    "count EVENT without sampling it; the samples of the others have its\n"
+		    "count",
 		    record_take_beside, 0),
 	NUMBER_OPTION("freq", 'F', "N",
-		      "first run COMMAND once more, and only count; from that follow periods\n"
-		      "that give N samples of each event in a second of COMMAND's time on CPUs",
+		      "first run COMMAND once without sampling, to choose periods that give N\n"
+		      "samples of each event in a second of COMMAND's time on CPUs",
 		      struct record_options, frequency, 1, 1000000, " of samples in a second"),
 	NUMBER_OPTION("jitter", 0, "PERCENT",
-		      "end each period up to PERCENT of it later, at random, so that samples are\n"
-		      "out of step with the program; by default 100",
+		      "lengthen each period at random by up to PERCENT, so that samples are\n"
+		      "out of step with the program; default: 100",
 		      struct record_options, jitter, 0, 100, " per cent"),
 	FLAG_OPTION("callers", 'g', "record the callers, by frame pointers", struct record_options,
 		    callers),
-	NUMBER_OPTION("depth", 0, "N", "N callers at most; by default 127, the most",
+	NUMBER_OPTION("depth", 0, "N", "N callers at most; the default is 127, the maximum",
 		      struct record_options, depth, 1, PERFCTR_MAX_DEPTH, " of callers"),
 	FLAG_OPTION("registers", 0, "record the registers of user mode", struct record_options,
 		    registers),
-	NUMBER_OPTION("max", 0, "N", "end sampling, and then fail, with the last of N samples",
+	NUMBER_OPTION("max", 0, "N", "end sampling after N samples, and fail at the end of COMMAND",
 		      struct record_options, max_samples, 1, UINT_MAX, " of samples"),
 	NUMBER_OPTION("room", 0, "KB",
-		      "keep so many KB of samples for each CPU until they are written; by\n"
-		      "default 1024, or what is allowed",
+		      "the size of each CPU's buffer; the default is 1024, or the most that\n"
+		      "the user may have",
 		      struct record_options, room_kb, 4, 4096, " of KB"),
-	NUMBER_OPTION("seed", 0, "N", "of what is random; by default it is another each time",
+	NUMBER_OPTION("seed", 0, "N", "the seed of random periods; by default each run has another",
 		      struct record_options, seed, 1, UINT_MAX, " of a seed"),
 	MODE_OPTIONS(AT, "; the default", "; this needs CAP_PERFMON", "; this needs CAP_PERFMON"),
 	OUTPUT_OPTION(AT, "write to FILE; by default " RECORD_DEFAULT_FILE),
@@ -66,11 +66,11 @@ static int record_main(int argc, char **argv);
 
 const struct subcommand record_subcommand = {
 	.name = "record",
-	.summary = "record where in a command its events happen",
+	.summary = "record where the events of a command happen",
 	.main = record_main,
 	.help = "Usage: perfex record [OPTION].. [--] COMMAND [ARGUMENT]..\n"
-		"Run COMMAND, count its events, and record where its processes and threads are once in each\n"
-		"period, of so many events.  perfex samples shows it.\n",
+		"Run COMMAND, count its events, and record where its processes and threads are at the end\n"
+		"of each period of events.  perfex samples shows the recording.\n",
 	.options = rows,
 	.takes_command = true,
 	.notes = "Exit status: as of perfex run.\n",

@@ -18,11 +18,11 @@ static int revoke_main(int argc, char **argv);
 
 const struct subcommand revoke_subcommand = {
 	.name = "revoke",
-	.summary = "take the counters back from all who count events",
+	.summary = "take the counters back from everybody",
 	.main = revoke_main,
 	.help = "Usage: perfex revoke [COMMAND [ARGUMENT]..]\n"
-		"Stop all contexts and sessions that count events.  Their sums stay right, and say that\n"
-		"they cover a shorter time.  Nothing can be started again while COMMAND runs.  This needs\n"
+		"Stop all contexts and sessions that count events.  Their sums stay right, and are\n"
+		"marked as incomplete.  Nothing can be started again while COMMAND runs.  This needs\n"
 		"CAP_PERFMON.\n",
 	.options = rows,
 };

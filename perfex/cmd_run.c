@@ -101,8 +101,8 @@ static void take_regions(void *target, const struct option_row *row, const char 
 	CHOICE_OPTION(name_, 0, help_, struct options, view, view_name, view_)
 
 static const struct option_row rows[] = {
-	EVENT_OPTION(0, "count EVENT; may be repeated; by default what perf stat counts,\n"
-			"as far as it is counted at once here"),
+	EVENT_OPTION(0, "count EVENT; may be repeated; the default is that of perf stat, as far\n"
+			"as one run can count it here"),
 	BACKEND_OPTION(0),
 	MODE_OPTIONS(0, "; the default", "", ""),
 	CALL_OPTION("pid", 'p', "PID", "count process PID from now on, with all its threads",
@@ -148,7 +148,7 @@ static const struct option_row rows[] = {
 		    "write the counts in this format; 2.6: as perfctr 2.6's perfex,\n"
 		    "and take numbers without 0x as hexadecimal",
 		    take_named_format, 0),
-	CALL_OPTION("decimal", 'd', NULL, "take numbers without 0x in what follows as decimal",
+	CALL_OPTION("decimal", 'd', NULL, "take numbers without 0x in the following options as decimal",
 		    take_numbers, NUMBERS_DECIMAL),
 	CALL_OPTION("hex", 0, NULL,
 		    "take them as hexadecimal; -x in front of another option does too",

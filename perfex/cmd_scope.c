@@ -57,7 +57,7 @@ static const struct option_row rows[] = {
 		    struct scope_options, process),
 	FLAG_OPTION("self", 0, "watch only COMMAND's first thread, or PID's present threads",
 		    struct scope_options, self),
-	FLAG_OPTION("all-cpus", 'a', "watch all CPUs, whoever runs there", struct scope_options,
+	FLAG_OPTION("all-cpus", 'a', "watch all that runs on all CPUs", struct scope_options,
 		    all_cpus),
 	FLAG_OPTION("mark", 0, "mark COMMAND, and watch the marked on all CPUs",
 		    struct scope_options, marked),

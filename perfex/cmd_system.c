@@ -104,12 +104,12 @@ static int system_main(int argc, char **argv);
 
 const struct subcommand system_subcommand = {
 	.name = "system",
-	.summary = "count on CPUs, whoever runs there",
+	.summary = "count all that runs on CPUs",
 	.main = system_main,
 	.help = "Usage: perfex system [OPTION].. [[--] COMMAND [ARGUMENT]..]\n"
 		"Count on all CPUs, and write the counts and rates of each interval, until COMMAND ends\n"
-		"or, without one, perfex gets SIGINT.  If POLICY distinguishes marked threads, COMMAND and what it\n"
-		"creates are marked.  This needs CAP_PERFMON.\n",
+		"or, without one, perfex gets SIGINT.  If POLICY distinguishes marked threads, COMMAND is\n"
+		"marked, with the processes that it creates.  This needs CAP_PERFMON.\n",
 	.options = rows,
 	.takes_command = true,
 	.notes = "Exit status: as of perfex run.\n",

@@ -20,11 +20,11 @@ static int trace_main(int argc, char **argv);
 
 const struct subcommand trace_subcommand = {
 	.name = "trace",
-	.summary = "record which process ran when and counted what",
+	.summary = "record when each process ran, and its counts",
 	.main = trace_main,
 	.help = "Usage: perfex trace -o FILE [OPTION].. [--] COMMAND [ARGUMENT]..\n"
-		"Run COMMAND and record the counts on a CPU whenever one of its processes or threads is\n"
-		"switched in or out there.  perfex report adds the records up.\n",
+		"Run COMMAND, and record the counts of a CPU at each switch into or out of one of its\n"
+		"threads.  perfex report adds the records up.\n",
 	.options = rows,
 	.takes_command = true,
 	.notes = "Exit status: as of perfex run.\n",

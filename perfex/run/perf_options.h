@@ -5,7 +5,7 @@
 
 #include "options.h"
 
-#define SYSTEM "perfex system counts on CPUs, whoever runs there: perfex system "
+#define SYSTEM "perfex system counts all that runs on CPUs: perfex system "
 #define NO_AGGREGATION SYSTEM "--per-cpu; rules of perfex-rules(5) add"
 #define METRICS                                                                                    \
 	"-g GROUP counts a group and derives its values, perfex list --groups shows them; or "     \

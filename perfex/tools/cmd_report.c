@@ -31,7 +31,7 @@ static int report_main(int argc, char **argv);
 
 const struct subcommand report_subcommand = {
 	.name = "report",
-	.summary = "show who counted what in a trace; draw recordings",
+	.summary = "add up a trace by process or thread; draw recordings",
 	.main = report_main,
 	.help = "Usage: perfex report [--csv] [OPTION].. TRACE\n"
 		"       perfex report --html [OPTION].. FILE..\n"

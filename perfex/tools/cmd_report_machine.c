@@ -48,12 +48,12 @@ const struct subcommand report_machine_subcommand = {
 	.summary = "check whether this machine counts right",
 	.main = report_machine_main,
 	.help = "Usage: perfex report-machine [OPTION]..\n"
-		"Check in a minute whether this machine counts right, and write a report that says what\n"
-		"it is, but neither its name nor its users'.  It needs no privilege and changes nothing.\n",
+		"Check in a minute whether this machine counts right, and write a report that describes\n"
+		"it without its name and the names of its users.  It needs no privilege and changes nothing.\n",
 	.options = rows,
 	.notes =
-		"Exit status: 0 all checks that are possible passed; 1 one failed or was not finished;\n"
-		"125 perfex failed.  After ^C the report has what was checked.\n",
+		"Exit status: 0 if all possible checks passed; 1 if one failed or was not finished;\n"
+		"125 if perfex failed.  After ^C the report has the checks until then.\n",
 };
 
 /* Returns a name such as "machine-report-GenuineIntel-6-143-8.txt", for free(). */

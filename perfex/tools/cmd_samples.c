@@ -92,7 +92,7 @@ static const struct option_row rows[] = {
 	NUMBER_OPTION("top", 0, "N", "show the N rows with the most events, the others as one",
 		      struct options, show.top, 1, UINT_MAX, " of rows"),
 	FLAG_OPTION("no-inline", 0,
-		    "what the compiler has put into a function is that function's own",
+		    "count inlined functions as part of the functions that they were inlined into",
 		    struct options, show.outermost),
 	TEXT_OPTION("debug-files", 0, "DIRECTORY",
 		    "look there for separate debugging information; by default\n/usr/lib/debug",
@@ -111,12 +111,12 @@ static const struct option_row rows[] = {
 		    take_what, FLAME),
 	CALL_OPTION("callgrind", 0, NULL, "print callgrind's format, for KCachegrind", take_what,
 		    CALLGRIND),
-	CALL_OPTION("pprof", 0, NULL, "write what pprof reads: go tool pprof FILE", take_what,
+	CALL_OPTION("pprof", 0, NULL, "write a profile for pprof: go tool pprof FILE", take_what,
 		    PPROF),
-	CALL_OPTION("perf-script", 0, NULL, "print what perf script would", take_what, SCRIPT),
+	CALL_OPTION("perf-script", 0, NULL, "print samples in the format of perf script", take_what, SCRIPT),
 	CALL_OPTION("raw", 0, NULL, "print a row for each sample, with all counts of its thread",
 		    take_what, RAW),
-	CALL_OPTION("delta", 0, NULL, "likewise, with the counts since the thread's sample before",
+	CALL_OPTION("delta", 0, NULL, "like --raw, with the counts since the previous sample of the thread",
 		    take_what, DELTA),
 	TEXT_OPTION("output", 'o', "FILE",
 		    "write to FILE, which is no recording, instead of standard output",
@@ -135,12 +135,12 @@ static int samples_main(int argc, char **argv);
 
 const struct subcommand samples_subcommand = {
 	.name = "samples",
-	.summary = "show what perfex record has recorded",
+	.summary = "show where the events of a recording happened",
 	.main = samples_main,
 	.help = "Usage: perfex samples [OPTION].. [FILE]\n"
-		"Show where the events of a recorded command happened: for how many events the samples in\n"
-		"FILE, by default perfex.samples, stand; their share of all, in per cent, and from where to\n"
-		"where it is with a probability of 95 %.\n",
+		"Show where the events of a recorded command happened: the number of events that the\n"
+		"samples in FILE (default: perfex.samples) stand for, their share in per cent, and its\n"
+		"confidence interval of 95 %.\n",
 	.options = rows,
 };
 

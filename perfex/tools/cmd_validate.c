@@ -25,26 +25,26 @@ struct validate_options {
 
 static const struct option_row rows[] = {
 	EVENT_LIST_ROW(offsetof(struct validate_options, events),
-		       "look at EVENT; may be repeated; by default at all whose meaning is known"),
+		       "examine EVENT; may be repeated; by default all events of a known meaning"),
 	GROUP_LIST_ROW(offsetof(struct validate_options, groups),
-		       "look at the events of a group; may be repeated"),
-	FLAG_OPTION("all", 0, "look at all events that perfex list shows", struct validate_options,
+		       "examine the events of a group; may be repeated"),
+	FLAG_OPTION("all", 0, "examine all events that perfex list shows", struct validate_options,
 		    all),
 	TEXT_OPTION("as", 0, "MEANING",
-		    "the events should count this, like taken-branches; an unknown MEANING\n"
-		    "shows all",
+		    "the meaning of the events, like taken-branches; an unknown MEANING\n"
+		    "lists all",
 		    struct validate_options, supposed),
 	NUMBER_OPTION("repeat", 'r', "N", "count each size N times; the default is 10",
 		      struct validate_options, runs, 2, 1000, ""),
-	NUMBER_OPTION("time", 0, "SECONDS", "end after so many; the default is 120",
+	NUMBER_OPTION("time", 0, "SECONDS", "end after SECONDS; the default is 120",
 		      struct validate_options, seconds, 1, 86400, " of seconds"),
 	TEXT_OPTION("against", 0, "FILE",
-		    "show what differs from the JSON of another validation; of the arguments'\n"
-		    "one, if there is one, else of this machine",
+		    "show the differences from the JSON of another validation: of the one\n"
+		    "in the argument, or else of this machine",
 		    struct validate_options, against),
-	FLAG_OPTION("json", 'j', "write JSON, with all that was counted", struct validate_options,
+	FLAG_OPTION("json", 'j', "write JSON, with all counts", struct validate_options,
 		    json),
-	TEXT_OPTION("picture", 0, "FILE", "also draw what was counted against what was expected",
+	TEXT_OPTION("picture", 0, "FILE", "also draw the counts against the expected counts",
 		    struct validate_options, picture),
 	MODE_ROWS(offsetof(struct validate_options, modes),
 		  offsetof(struct validate_options, modes_name), "; the default", "", ""),
@@ -56,7 +56,7 @@ static int validate_main(int argc, char **argv);
 
 const struct subcommand validate_subcommand = {
 	.name = "validate",
-	.summary = "find out which events count what they should",
+	.summary = "find out whether events count what they should",
 	.main = validate_main,
 	.help = "Usage: perfex validate [OPTION]..\n"
 		"       perfex validate --against=FILE [OPTION].. [FILE]\n"
@@ -64,9 +64,9 @@ const struct subcommand validate_subcommand = {
 		"what it should: exactly, with an overhead, by a factor, at random, or something else.\n",
 	.options = rows,
 	.notes =
-		"Exit status: 0 all events are exact but for an overhead, or with --against alike;\n"
-		"1 one is not, or was not measured; 125 perfex failed.  After ^C what was measured is\n"
-		"shown.\n",
+		"Exit status: 0 if all events are exact but for an overhead, or alike with --against;\n"
+		"1 if one is not, or was not measured; 125 if perfex failed.  After ^C perfex shows the\n"
+		"events that it has measured.\n",
 };
 
 static volatile sig_atomic_t stop_signal;

@@ -148,14 +148,14 @@ static const struct {
 	  "perfex: perfex help takes one subcommand, 'list' is another\n" },
 	{ { "stat" }, "perfex: no command given; see perfex --help\n" },
 	{ { "-a", "true" },
-	  "perfex: perfex has no option -a, --all-cpus as perf has: perfex system counts on CPUs, "
-	  "whoever runs there: perfex system [COMMAND]\n" },
+	  "perfex: perfex has no option -a, --all-cpus as perf has: perfex system counts all that "
+	  "runs on CPUs: perfex system [COMMAND]\n" },
 	{ { "-C", "0,1", "true" },
-	  "perfex: perfex has no option -C, --cpu as perf has: perfex system counts on CPUs, "
-	  "whoever runs there: perfex system --cpus=LIST\n" },
+	  "perfex: perfex has no option -C, --cpu as perf has: perfex system counts all that "
+	  "runs on CPUs: perfex system --cpus=LIST\n" },
 	{ { "stat", "--per-core", "true" },
-	  "perfex: perfex has no option --per-core as perf has: perfex system counts on CPUs, "
-	  "whoever runs there: perfex system --per-cpu; rules of perfex-rules(5) add\n" },
+	  "perfex: perfex has no option --per-core as perf has: perfex system counts all that "
+	  "runs on CPUs: perfex system --per-cpu; rules of perfex-rules(5) add\n" },
 	{ { "-t", "1", "true" },
 	  "perfex: perfex has no option -t, --tid as perf has: -p PID --per-thread counts all "
 	  "threads of a process, each by itself\n" },
@@ -230,6 +230,41 @@ START_TEST(help_of_a_subcommand_is_its_option)
 	ck_assert_str_eq(help.out, option.out);
 	ck_assert_str_eq(help.err, "");
 	ck_assert_int_eq(help.status, 0);
+}
+END_TEST
+
+/* Returns the longest line, in columns. */
+static size_t longest_line(const char *text)
+{
+	size_t longest = 0;
+
+	while (*text) {
+		size_t length = strcspn(text, "\n");
+
+		longest = length > longest ? length : longest;
+		text += length + (text[length] == '\n');
+	}
+	return longest;
+}
+
+/* The help of perfex ends with a row for each subcommand. */
+START_TEST(help_fits_into_80_columns)
+{
+	struct command_result help = PERFEX("--help");
+	const char *row = strstr(help.out, "Subcommands");
+	char name[32];
+	int n = 0;
+
+	ck_assert_uint_le(longest_line(help.out), 80);
+	ck_assert_ptr_nonnull(row);
+	while ((row = strchr(row, '\n')) && sscanf(++row, " %31s", name) == 1) {
+		struct command_result subcommand = PERFEX(name, "--help");
+
+		ck_assert_int_eq(subcommand.status, 0);
+		ck_assert_msg(longest_line(subcommand.out) <= 80, "%s", subcommand.out);
+		n++;
+	}
+	ck_assert_int_eq(n, 20);
 }
 END_TEST
 
@@ -353,6 +388,7 @@ TCase *habits_tests(void)
 	tcase_add_loop_test(tests, a_list_is_its_events, 0, ARRAY_SIZE(lists));
 	tcase_add_loop_test(tests, what_is_not_counted_so_is_answered, 0, ARRAY_SIZE(refused));
 	tcase_add_loop_test(tests, help_of_a_subcommand_is_its_option, 0, ARRAY_SIZE(helps));
+	tcase_add_test(tests, help_fits_into_80_columns);
 	tcase_add_test(tests, a_program_is_run_though_perf_has_a_command_of_its_name);
 	tcase_add_loop_test(tests, an_option_of_perf_is_perfex_own, 0, ARRAY_SIZE(options));
 	tcase_add_loop_test(tests, names_of_caches_are_what_linux_counts, 0, ARRAY_SIZE(caches));

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# The contract of backends, on each of them. The program lies beside those of tests/guest that it counts.
+# Runs the contract of backends on each backend. The program lies in the directory of tests/guest, whose programs it
+# counts.
 
 BACKEND_TESTS := $(GUEST)/backend-tests
 BACKEND_OBJECTS := $(patsubst tests/backend/%.c,$(BUILD)/tests/backend/%.o,$(wildcard tests/backend/*.c))

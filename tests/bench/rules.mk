@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# The cost of everything, beside perf_events and beside nothing.
+# The costs of perfctr, compared with perf_events and with no counting.
 
 BENCH := $(BUILD)/bench/bench
 BENCH_OBJECTS := $(patsubst tests/bench/%.c,$(BUILD)/bench/%.o,$(wildcard tests/bench/*.c))
@@ -7,7 +7,7 @@ BENCH_OBJECTS := $(patsubst tests/bench/%.c,$(BUILD)/bench/%.o,$(wildcard tests/
 ALL += $(BENCH)
 CHECKS += check-bench
 
-# Optimised whatever CFLAGS say: inline reads are measured.
+# -O2 comes after CFLAGS, and so prevails: the benchmarks measure inline reads.
 $(BUILD)/bench/%.o: tests/bench/%.c
 	@mkdir -p $(@D)
 	$(SAY_CC)$(CC) $(CFLAGS) -O2 -D_GNU_SOURCE -pthread -MMD -MP -c -o $@ $<
@@ -15,7 +15,7 @@ $(BUILD)/bench/%.o: tests/bench/%.c
 $(BENCH): $(BENCH_OBJECTS) $(LIB_STATIC)
 	$(SAY_CC)$(CC) $(CFLAGS) -pthread $(LDFLAGS) -o $@ $^ $(LIB_STATIC_LIBS)
 
-# On the same packages it finds no difference.
+# Compares docs/performance.md with a new measurement. With the same packages there is no difference.
 .PHONY: performance-diff
 performance-diff: bench
 	tests/bench/report page $(BUILD)/bench/all | diff -u docs/performance.md -

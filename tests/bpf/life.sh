@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Part of tests/bpf/run: the life of the service.  Nothing is loaded at its beginning, nor at its end.
+# Part of tests/bpf/run: starts, stops and kills the service in several ways. No service is loaded when this part
+# begins, nor when it ends.
 # shellcheck shell=bash disable=SC2154 # bpfd, perfex and work are tests/bpf/run's; pins, and functions, service.sh's
 
-# Of two that start at once one does, and what it has loaded is whole.
+# When two services start at once, one of them starts, and has loaded everything. The other one is refused.
 start_twice_at_once() {
 	local first=0 second=0
 	"$bpfd" start 2>"$work/first" &
@@ -17,13 +18,13 @@ for _ in 1 2 3 4 5; do
 	check 'two starts at once' start_twice_at_once
 done
 
-# The umask is the unit's.
+# umask 0077 is that of the systemd unit.
 check 'start' sh -c 'umask 0077 && exec "$@"' sh "$bpfd" start --slots 16
-# As a unit of systemd would, beside one that was started by hand: that one is left alone.
+# systemd starts the service in the foreground. Such a start is refused while a service runs that was started by hand.
 check 'a start in the foreground beside it' says '*runs already, as process*' "$bpfd" start --foreground
 check 'the first one still runs' test "$(pid_of_service)"
 check 'users may use it' as_nobody "$perfex" --backend=bpf -o /dev/null /bin/true
-# The directory can be locked by the owner alone.
+# Only the owner can lock the directory.
 check 'a user cannot lock others out' says '*Permission denied*' as_nobody flock -n "$pins" true
 
 held_open() { as_nobody "$perfex" --backend=bpf -e page-faults -o "$work/counts" sh -c 'sleep 2; true'; }
@@ -46,11 +47,11 @@ check 'start after a stop while it was used' "$bpfd" start
 check 'stop again' "$bpfd" stop
 wait "$holder" || true
 
-# A start that fails leaves nothing, and what another one pinned.
+# A start that fails leaves nothing behind.
 check 'a start that fails' says '*--event*' "$bpfd" start --event no_such_event
 check 'it leaves nothing' test ! -e "$pins"
 
-# An element of another length than this version's is not read: it would be written over what is behind.
+# Programs do not read a map whose elements are longer than in their version: the kernel would write beyond the buffer.
 fake() {
 	mkdir -p "$pins"
 	bpftool map create "$pins/info" type array key 4 value 4096 entries 1 name info
@@ -69,12 +70,13 @@ check 'status with another version' says '*another version*' "$bpfd" status
 check 'stop with another version' unload_fake
 [[ ! ${mounted:-} ]] || umount /sys/fs/bpf
 
-# Where a program at a tracepoint can be preempted others are not told what happens on its CPU meanwhile; here they are
-# told of no exec and no exit at all.
+# While a BPF program at a tracepoint is preempted, the other BPF programs miss what happens on its CPU. Here the
+# programs for exec and exit are removed, so that the service learns of no exec and no exit at all.
 install -m 4755 -o daemon /bin/sleep "$work/as-daemon"
 untold() {
 	"$bpfd" start && rm "$pins/exec" "$pins/exit" || return
-	# No function, which would be a shell of its own in between.  Its group is killed with it.
+	# as_nobody is not used here: in the background a function has a shell of its own, which would come between.
+	# setsid makes a process group, and the group is killed as a whole.
 	setsid setpriv --reuid=nobody --regid=nogroup --clear-groups \
 		"$perfex" --backend=bpf -e page-faults -o /dev/null "$@" &
 	untold=$!
@@ -100,7 +102,7 @@ check 'what changes nothing is counted on' is_status ', dropped 0$'
 wait "$untold" || true
 "$bpfd" stop
 
-# In a machine of its own only: it is for all of it.
+# The setting is for the whole machine, so this check does not run on the host.
 disabled=/proc/sys/kernel/unprivileged_bpf_disabled
 if [[ $machine != host && $(<$disabled) == 2 ]]; then
 	echo 0 >$disabled
@@ -109,7 +111,8 @@ if [[ $machine != host && $(<$disabled) == 2 ]]; then
 fi
 run_tests 'root, as systemd' "$tests" notify
 
-# The rights that the unit leaves to the service, on systemd's scale to 10; /bin/true is somewhere everywhere.
+# systemd-analyze rates the rights that the unit leaves to the service, from 0 to 10; the threshold of 30 means 3.0.
+# /bin/true stands for the service's program, since it exists on every machine.
 sed -e 's|@PREFIX@/sbin/perfctr-bpfd|/bin/true|' bpf/perfctr-bpfd.service.in >"$work/perfctr-bpfd.service"
 check 'the unit is hardened' test "$(systemd-analyze security --offline=true --threshold=30 \
 	"$work/perfctr-bpfd.service" >/dev/null && echo yes)"

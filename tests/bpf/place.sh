@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Part of tests/bpf/run, after life.sh: the directory of the pins where others may write, and what is left of a service
-# that was killed or held up.  Nothing is loaded at its beginning, nor at its end.
+# Part of tests/bpf/run, after life.sh: tests a directory for the pins that other users can write to, and the remains of
+# a service that was killed or held up. No service is loaded when this part begins, nor when it ends.
 # shellcheck shell=bash disable=SC2154 # bpfd, perfex, machine and work are tests/bpf/run's; pins, and functions, service.sh's
 
-# A second one in a mount namespace would be another one: this is what start finds.
+# Each mount of type bpf is a file system of its own. The service has to find this one.
 umount /sys/fs/bpf 2>/dev/null || true
 mount -t bpf -o mode=1777 bpf /sys/fs/bpf
 
@@ -15,13 +15,15 @@ mkdir -m 0733 "$pins"
 check 'start in a directory that others may write' says "*is user 0's, mode 0733; *" "$bpfd" start
 rm -rf "$pins"
 
-# A user's link to where everybody keeps files; "info" is a loop of links there.
+# A user has put a link in the place of the directory. It leads to a directory that all users can write to, in which
+# "info" is a loop of links.
 mkdir -m 1777 "$work/shared"
 touch "$work/shared/of-root" "$work/shared/call"
 as_nobody ln -s "$work/shared" "$pins"
 as_nobody ln -s loop "$work/shared/info"
 as_nobody ln -s info "$work/shared/loop"
-# The kernel's own setting, which Debian changes; in a machine of its own only.
+# Sets protected_symlinks to the kernel's default, which Debian changes. The setting is for the whole machine, so it
+# stays as it is on the host.
 links=/proc/sys/fs/protected_symlinks
 protected=$(<$links)
 [[ $machine == host ]] || echo 0 >$links
@@ -31,21 +33,21 @@ check 'nothing is removed behind a link' test -e "$work/shared/of-root" -a -e "$
 [[ $machine == host ]] || echo "$protected" >$links
 rm -rf "$pins"
 
-# Whatever is left of a check that failed.
+# Starts the service after removing the remains of a check that failed.
 start_alone() {
 	"$bpfd" stop 2>/dev/null || true
 	rm -rf "$pins"
 	"$bpfd" start
 }
 
-# Names that the service does not use are not its own.
+# The service does not remove pins whose names it does not use.
 start_alone
 bpftool map create "$pins/others" type array key 4 value 4 entries 1 name others
 check 'stop beside what others have pinned' "$bpfd" stop
 check 'stop removes what start has pinned alone' test "$(ls "$pins")" == others
 rm -rf "$pins"
 
-# The remains of a start that was killed: the first pins, in their order, the last of them perhaps with its first mode.
+# A start that was killed leaves the first pins of this list. The last one of them may still have its first mode, 600.
 pinned_in_order=(slots info self walk count keep switch fork exec exit free call)
 starts_anew() {
 	local lacking=$1 name
@@ -63,7 +65,7 @@ check 'start after one that was killed before half of its pins' starts_anew 6
 check 'start after one that was killed after "info"' starts_anew 10
 check 'start after one that was killed after its first pin' starts_anew 11
 check 'start after one that was killed before its first pin' starts_anew 12
-# The remains of a stop that was killed, or that may not remove: all pins, but they have ended.
+# A stop that was killed, or that cannot remove files, leaves all pins, but what they stand for has ended.
 stop_in_vain() {
 	local status=0
 	mount --bind "$pins" "$pins"
@@ -80,7 +82,7 @@ check 'start after a stop that removed nothing' "$bpfd" start
 check 'what is started then counts' as_nobody "$perfex" --backend=bpf -e page-faults -o /dev/null /bin/true
 check 'stop once more' "$bpfd" stop
 
-# A client that has it open is told, and counts no further with half of it.
+# A client that has the pins open reports an error. It does not count on with a part of the programs.
 is_told() {
 	! wait "$holder" && grep -q '^perfex: ' "$work/held"
 }
@@ -94,7 +96,7 @@ check 'start after a pin was removed' "$bpfd" start
 check 'who counts with less than all is told' is_told
 check 'stop after a pin was removed' "$bpfd" stop
 
-# An error of open_info() is no reason to leave the others.
+# stop removes the other pins even where open_info() fails.
 start_alone
 old=$(pid_of_service)
 kill -STOP "$old"
@@ -109,17 +111,18 @@ check 'start without standard streams' sh -c 'exec "$@" <&- >&- 2>&-' sh "$bpfd"
 check 'start beside one without standard streams' says '*runs already, as process*' "$bpfd" start
 check 'stop the one without standard streams' "$bpfd" stop
 
-# BPF programs read the kernel's clock.
+# BPF programs read the kernel's clock, so the service refuses to start in a time namespace with another clock.
 check 'start where the clock is behind' says '*time namespace*' unshare --time --monotonic -5 "$bpfd" start
 check 'start where the clock is ahead' says '*time namespace*' unshare --time --monotonic 5 "$bpfd" start
 
 # Clients trust the contents of the maps.
 run_tests 'root, among forged maps' "$tests" forged
-# In the place of "walk" there is what gives nothing, or has no end.
+# count_by FILE: runs perfex with FILE in the place of the pin "walk". FILE may be one that gives nothing, or has no
+# end.
 count_by() {
 	local status=0
 	mount --bind "$1" "$pins/walk"
-	# Less than the memory of the machine, and far more than a walk takes.
+	# 400,000 KiB are less than the machine's memory, and far more than a walk takes.
 	(ulimit -v 400000 && exec timeout --kill-after=1 20 "$perfex" --backend=bpf -e page-faults -o /dev/null /bin/true) || status=$?
 	umount "$pins/walk"
 	return "$status"
@@ -131,7 +134,7 @@ check 'a walk that never ends' says 'perfex: *out of range*' count_by /dev/zero
 check 'a walk that is one' as_nobody "$perfex" --backend=bpf -e page-faults -o /dev/null /bin/true
 "$bpfd" stop
 
-# Before it has pinned anything, a start has the lock alone.
+# Until a start has pinned something, it has nothing but the lock.
 mkdir -m 0711 "$pins"
 flock --no-fork "$pins" sleep 30 &
 starter=$!
@@ -142,7 +145,7 @@ kill "$starter"
 wait "$starter" 2>/dev/null || true
 rm -rf "$pins"
 
-# A service that is held up, as by a freezer, while the next one starts.
+# A service is held up, as the freezer of control groups does it, while the next one starts.
 is_gone() {
 	for _ in {1..200}; do
 		[[ -d /proc/$1 ]] || return 0

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# The bpf backend: on this machine itself where its kernel lets BPF programs in, and on Debian's own kernels: programs
-# are fitted to each, and Linux 7 keeps and tells things elsewhere.
+# The bpf backend is tested on this machine itself, if its kernel loads BPF programs, and on Debian's own kernels. The
+# programs are fitted to each kernel, and Linux 7 keeps some data, and reports some events, in other places.
 BPF_KERNELS := debian-6.1 debian-6.12 debian-7.3
 
 BPF_TESTS := $(BUILD)/tests/bpf/bpf-tests

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Part of tests/bpf/run: the service that runs.
+# Part of tests/bpf/run: functions for the running service.
 # shellcheck shell=bash disable=SC2034,SC2154 # pins is for others; bpfd is tests/bpf/run's
 pins=/sys/fs/bpf/perfctr
 

@@ -7,7 +7,7 @@ CHECKS += check-cluster
 FREE_RUNNING += check-cluster
 CHECK_PROGRAMS += $(CLUSTER_RANKS)
 
-# All functions are bound before the first pass, in which binding would be counted.
+# With "-z now" all functions are bound before the first pass, which would count the binding otherwise.
 $(CLUSTER_RANKS): tests/cluster/ranks.c tests/languages/loop.c $(LIB_STATIC)
 	@mkdir -p $(@D)
 	$(SAY_CC)MPICH_CC=$(CC) mpicc.mpich $(CFLAGS) -o $@ $^ $(LIB_STATIC_LIBS) -pthread -Wl,-z,now

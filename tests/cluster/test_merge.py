@@ -14,7 +14,7 @@ import pytest
 TOP = pathlib.Path(__file__).parents[2]
 LOOP = TOP / "build/tests/guest/loop"
 RANKS = TOP / "build/tests/cluster/ranks"
-# By hand, of tests/guest/asm/loop.S.
+# Counted by hand in tests/guest/asm/loop.S.
 LOOP_INSTRUCTIONS = 2000004
 N = 4
 
@@ -101,7 +101,8 @@ def test_regions_are_as_much_work_as_the_ranks_do(program):
     assert rows["alone", "passes"]["values"] == [1, 0, 0, 0]
     assert rows["alone", "passes"]["files"] == 1
     for name, turn in (("instructions:u", 2), ("branches:u", 1)):
-        # Each rank runs the loop 5 times, for 10,000 turns more than the one before; around it are its call and return.
+        # Rank R runs the loop 5 times, each time for 10,000 * (R + 1) turns. The loop's call and return are counted,
+        # too.
         work = rows["work", name]
         for rank, value in enumerate(work["values"]):
             assert 0 <= value - turn * 50000 * (rank + 1) <= 5 * 14 + 200 * retried(program, rank, "work")

@@ -10,7 +10,7 @@ from prometheus_client import parser as prometheus
 from prometheus_client.openmetrics import parser as openmetrics
 
 LOOP = pathlib.Path(__file__).parents[2] / "build/tests/guest/loop"
-# By hand, of tests/guest/asm/loop.S.
+# Counted by hand in tests/guest/asm/loop.S.
 LOOP_INSTRUCTIONS = 2000004
 LOOP_BRANCHES = 1000001
 MARKED = ["--policy", "marked,not-privileged", "-e", "instructions", "-e", "branches@2"]
@@ -92,7 +92,7 @@ def test_the_file_is_whole_at_any_time_and_its_sums_grow(tmp_path):
     counts = [events(found)["instructions"] for found in seen]
     assert counts == sorted(counts)
     assert len(set(counts)) > 5
-    # From the first to the last interval.
+    # The sum covers all intervals, from the first to the last.
     last = samples(path.read_text())
     assert last["perfex_elapsed_seconds_total", ()] >= 1
 

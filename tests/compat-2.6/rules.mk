@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Programs of perfctr 2.6, static as most were: 32-bit kernels execute nothing else here.
+# Programs of perfctr 2.6, linked statically, as most of them were. The 32-bit machines here execute static programs
+# only.
 
 COMPAT_TEST := $(BUILD)/tests/compat-2.6
 COMPAT_TEST_SOURCES := $(filter-out %/layout.c,$(wildcard tests/compat-2.6/*.c))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# The commands of the documents, and what these say that they print.
+# Runs the commands of the documents, and compares the output with the documents.
 
 CHECKS += check-documents
 FREE_RUNNING += check-documents

@@ -11,8 +11,8 @@ FREE_RUNNING += check-families-long check-families-watchdog-long
 CHECK_PROGRAMS += $(FAMILIES)/families-64
 LONG_PROGRAMS += $(FAMILIES)/families-32 $(PERFEX_32)
 
-# Static: on the 32-bit machines nothing else can execute. Not of "make all": 32 bits need a package that "make run" can
-# do without.
+# Linked statically: the 32-bit machines execute nothing else. Not in "make all": programs of 32 bits need a package
+# that "make run" does not need.
 $(FAMILIES)/families-64: $(LIB_STATIC)
 $(FAMILIES)/families-32: $(LIB_STATIC_32)
 $(FAMILIES)/families-%: $(FAMILIES_SOURCES) $(FAMILIES_HEADERS)
@@ -24,7 +24,7 @@ check-families: $(FAMILIES)/families-64 $(GUEST_PROGRAMS) $(PERFEX)
 	@DETERMINISTIC=1 FUZZ=5000 tests/families/run $(shell sed '/^#/d' tests/families/gate)
 check-families-long: $(FAMILIES)/families-32 $(FAMILIES)/families-64 $(GUEST_PROGRAMS) $(PERFEX) $(PERFEX_32)
 	@tests/families/run
-# Where RDPMC faults perf_events itself does not survive that the watchdog is switched off.
+# No processor on which RDPMC faults is tested here: perf_events itself crashes there when the watchdog is switched off.
 check-families-watchdog: $(FAMILIES)/families-64 $(GUEST_PROGRAMS) $(PERFEX)
 	@DETERMINISTIC=1 FUZZ=5000 WATCHDOG=1 tests/families/run $(shell sed '/^#/d' tests/families/gate-watchdog)
 check-families-watchdog-long: $(FAMILIES)/families-64 $(GUEST_PROGRAMS) $(PERFEX)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Parsers of text that others wrote: under libFuzzer by "make fuzz-parsers", and in "make check" on the files of the
-# corpus.
+# Tests of the parsers of text that others wrote. "make fuzz-parsers" runs them under libFuzzer, "make check" on the
+# files of the corpus.
 
 PARSERS_BUILD := $(BUILD)/fuzz-parsers
 PARSERS_SOURCES := $(filter-out %/replay.c %/libfuzzer.c,$(wildcard tests/fuzz-parsers/*.c)) tests/unit/machines.c
@@ -17,7 +17,7 @@ SECONDS_EACH ?= 60
 CHECKS += check-fuzz-parsers
 CHECK_PROGRAMS += $(PARSERS_REPLAY)
 
-# The fuzzer looks for ways through the parsers, not through what calls them.
+# libFuzzer looks for paths through the parsers, not through the test code that calls them.
 $(PARSERS_BUILD)/tests/fuzz-parsers/%.o: PARSERS_SANITIZE += -fno-sanitize=fuzzer
 
 $(PARSERS_BUILD)/%.o: %.c

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# What scripts/packages.list says that targets need is enough, and is installed before anything is compiled.
+# Checks that the packages that scripts/packages.list names for targets are enough, and are installed before anything is
+# compiled.
 
 CHECKS += check-groups
 

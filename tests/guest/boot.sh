@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Sourced by what runs suites of guest-tests in machines: boot them, and sum up. Its argument: the name of the check.
+# Sourced by scripts that run suites of guest-tests in machines: boots the machines, and sums up. Argument: the name of
+# the check.
 # shellcheck shell=bash
 
 check=$1
@@ -12,8 +13,8 @@ complain() {
 	failed=$((failed + 1))
 }
 
-# A deterministic machine has no variable of the environment but those of the command itself. What asks the clock is asked
-# there whatever the tier: it is the machine's own.
+# Prints the variables of the environment that a deterministic machine gets beside those of the command itself. Tests
+# that ask the clock run there in any tier, since the clock is the machine's own.
 passed_on() {
 	local name
 	for name in TEST_ROUNDS CK_RUN_CASE CK_RUN_SUITE CK_INCLUDE_TAGS; do
@@ -21,8 +22,8 @@ passed_on() {
 	done
 }
 
-# boot MACHINE SUITES ENVIRONMENT OPTION...: words of ENVIRONMENT are for env(1), options those of scripts/vm.
-# libcheck closes with "100%: Checks: 31, Failures: 0, Errors: 0".
+# boot MACHINE SUITES ENVIRONMENT OPTION...: boots a machine and adds up its results. The words of ENVIRONMENT are for
+# env(1), the options for scripts/vm. libcheck closes with "100%: Checks: 31, Failures: 0, Errors: 0".
 boot() {
 	local machine=$1 status=0 checks bad begun=$SECONDS
 	local -a suites environment
@@ -48,10 +49,11 @@ boot() {
 	fi
 }
 
-# machines_of TABLE: what stands in it of the tier that runs, a line each. TIER=gate: of "make check" alone.
+# machines_of TABLE: prints the lines of the table that belong to the tier in TIER, or all lines if TIER is empty.
+# TIER=gate: the machines of "make check".
 machines_of() { awk -F '|' -v tier="${TIER:-}" '!/^#/ && NF && (tier == "" || $1 == tier)' "$1"; }
 
-# There is no test that the machine cannot run.
+# Each machine can run all its tests, so none is skipped.
 sum_up() {
 	printf '%s: %d passed, %d failed, 0 skipped\n' "$check" "$passed" "$failed"
 	((failed == 0))

@@ -12,11 +12,11 @@ GUEST_MACHINES := $(addprefix check-guest-,$(call machines_of,gate,tests/guest/m
 GUEST_LONG := $(addprefix check-guest-,$(call machines_of,long,tests/guest/machines))
 CHECKS += $(GUEST_MACHINES)
 LONG_CHECKS += $(GUEST_LONG)
-# Where time is the number of instructions a test says the same each time.
+# On a machine whose time is the number of instructions, a test has the same result each time.
 FREE_RUNNING += $(filter-out $(addprefix check-guest-,$(call same_each_time,tests/guest/machines)), \
 	$(GUEST_MACHINES) $(GUEST_LONG))
 
-# Optimised whatever CFLAGS say: a test counts the instructions of an inline read.
+# -O2 comes after CFLAGS, and so prevails: a test counts the instructions of an inline read.
 $(GUEST)/%.o: tests/guest/%.c
 	@mkdir -p $(@D)
 	$(SAY_CC)$(CC) $(CFLAGS) -O2 -D_GNU_SOURCE -pthread -MMD -MP -c -o $@ $<
@@ -24,14 +24,15 @@ $(GUEST)/%.o: tests/guest/%.c
 $(GUEST)/guest-tests: $(GUEST_OBJECTS) $(LIB_STATIC)
 	$(SAY_CC)$(CC) $(CFLAGS) -pthread $(LDFLAGS) -o $@ $^ $(LIB_STATIC_LIBS) $(shell pkg-config --libs check)
 
-# In two steps: the linker notes the object's name, which would be one by chance.
+# The object is made by a step of its own, under a fixed name: the linker notes the name, which would be a random one
+# otherwise.
 define GUEST_ASSEMBLE
 $(SAY_CC)$(CC) $(SAME_ANYWHERE) $(GUEST_ASM_FLAGS) -c -o $@-asm.o $<
 $(if $(filter 1,$(V)),,@)$(CC) $(GUEST_ASM_FLAGS) -nostdlib -static -Wl,-z,noexecstack -Wl,--no-warn-rwx-segments \
 	-o $@ $@-asm.o
 endef
 
-# asm/ headers are the same for both architectures, and those of 32 bits are not there without gcc-multilib.
+# The headers in asm/ are the same for both architectures. Without gcc-multilib the headers for 32 bits are missing.
 ASM_HEADERS_OF_64 = -isystem /usr/include/$(shell $(CC) -print-multiarch)
 $(GUEST)/%32: GUEST_ASM_FLAGS = -m32 $(ASM_HEADERS_OF_64)
 $(GUEST)/lines32: tests/guest/asm/lines.S
@@ -65,7 +66,7 @@ $(GUEST)/die-%: tests/guest/asm/die.S
 	@mkdir -p $(@D)
 	$(GUEST_ASSEMBLE)
 
-# Not of "make all": they need packages that "make run" can do without.
+# Not in "make all": these programs need packages that "make run" does not need.
 GUEST_OTHER_PROGRAMS := $(addprefix $(GUEST)/,regions-cxx regions32 domains.policy)
 CHECK_PROGRAMS += $(GUEST_OTHER_PROGRAMS)
 
@@ -78,7 +79,7 @@ $(GUEST)/regions32: tests/guest/i386/regions.c $(LIB_STATIC_32) $(wildcard inclu
 	@mkdir -p $(@D)
 	$(SAY_CC)$(CC) $(CFLAGS) -O2 -m32 -static -o $@ $(filter %.c %.a,$^)
 
-# Of a version that Linux 6.1 knows, too.
+# Version 33 of policies is known to Linux 6.1, too.
 $(GUEST)/domains.policy: tests/guest/domains.cil
 	@mkdir -p $(@D)
 	$(if $(filter 1,$(V)),,@)secilc --policyvers=33 --filecontext=/dev/null --output=$@ $<
@@ -89,7 +90,7 @@ check-guest: $(GUEST)/guest-tests $(GUEST_PROGRAMS) $(GUEST_OTHER_PROGRAMS) $(PE
 $(GUEST_MACHINES) $(GUEST_LONG): check-guest-%: $(GUEST)/guest-tests $(GUEST_PROGRAMS) $(GUEST_OTHER_PROGRAMS) $(PERFEX)
 	@tests/guest/run --machine $*
 
-# Other orders each day, of those of two processors that share something.
+# Runs the suites in which two processors share something, in other orders each day.
 LONG_CHECKS += check-guest-seeds
 .PHONY: check-guest-seeds
 check-guest-seeds: $(GUEST)/guest-tests $(GUEST_PROGRAMS) $(GUEST_OTHER_PROGRAMS) $(PERFEX)
@@ -100,7 +101,7 @@ check-guest-seeds: ## let processors take turns in other orders: SEED=n, SEEDS=n
 		remote record session session_marks session_pages session_safety mark conservation isolation rdpmc \
 		protocol read page
 
-# Of each way to count wrongly a hundred machines, half an hour.
+# Boots a hundred machines for each way to count wrongly, which takes half an hour.
 .PHONY: check-lies
 check-lies: $(GUEST)/guest-tests $(PERFEX) ## let perfex validate find out 400 seeded lies of the emulated PMU
 	@LIE_SEEDS=100 tests/guest/run validity_miscount

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# The files that "make install" installs, as programs use them.
+# Tests of the files that "make install" installs, as programs use them.
 
 CHECKS += check-install
 FREE_RUNNING += check-install

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Tests of what is done to a Linux source tree.
+# Tests of the patch of a Linux source tree.
 
 CHECKS += check-kernel-patch
 

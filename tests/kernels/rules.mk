@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Special properties of other kernels than the usual one, and of a machine without counters.
+# Tests of the special properties of other kernels than the usual one, and of a machine without counters.
 
 I386_TEST := $(BUILD)/tests/kernels/i386
 
-# Not of "make all": it needs a package that "make run" can do without.
+# Not in "make all": it needs a package that "make run" does not need.
 CHECKS += check-kernels-tsc
 LONG_CHECKS += check-kernels check-linux7-guest check-linux7-families check-linux7-module
 LONG_PROGRAMS += $(I386_TEST)
@@ -19,7 +19,8 @@ check-kernels-tsc: $(PERFEX) $(GUEST_PROGRAMS)
 check-kernels: $(I386_TEST) $(GUEST)/guest-tests $(GUEST_PROGRAMS) $(PERFEX) $(PERFEX_32)
 	@tests/kernels/run
 
-# The newest Linux that is supported: not of "make check". What a switch costs is measured on 6.12.
+# Tests of the newest Linux that is supported; "make check" leaves them out. The cost of a switch is measured on 6.12
+# only.
 LINUX7_SUITES := counts control page life forks tree members record session session_marks session_pages mark \
 	permission rdpmc isolation protocol read
 

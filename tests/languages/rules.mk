@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# What programs of other languages, and examples, see of the installed library: on the host what is refused,
-# in the machine exact counts.
+# Tests of the installed library with programs of other languages, and with the examples: errors on the host, exact
+# counts in the machine.
 
 CHECKS += check-languages
 FREE_RUNNING += check-languages

@@ -33,7 +33,7 @@ def test_children_do_not_mix():
 
 
 def test_all_that_a_child_creates_is_counted():
-    # The shell itself counts, too; its two programs are exact beneath it.
+    # The shell's own instructions are counted, too. The counts of its programs are exact, so the difference is known.
     one, three = (perfctr.spawn(EVENTS, ["sh", "-c", f"{';'.join([str(PROGRAMS / 'loop')] * n)}; :"])
                   for n in (1, 3))
     assert one.wait() == three.wait() == 0
@@ -111,7 +111,7 @@ def test_block_counts_what_is_in_it(perfctr_count):
 
     work(1000)
     few, many = work(1000), work(11000)
-    # Python executes at least an instruction for each turn, and not a thousand.
+    # Python executes at least one instruction for each turn, and less than a thousand.
     assert 10000 < many - few < 10000 * 1000
 
 

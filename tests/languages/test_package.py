@@ -54,7 +54,7 @@ def test_inline_functions_are_symbols():
     documented = set()
     for page in (TOP / "docs/man").glob("*.3"):
         documented |= set(re.findall(r"^\.Nm (\w+)", page.read_text(), re.M))
-    # The name without a number is of a script for the linker.
+    # The file whose name has no number is a linker script.
     libraries = pathlib.Path(os.environ["LD_LIBRARY_PATH"]).glob("libperfctr*.so.?.?")
     symbols = subprocess.run(["nm", "-D", "--defined-only", *libraries],
                              capture_output=True, text=True, check=True).stdout

@@ -15,7 +15,8 @@ PROGRAMS = {
     "fortran": [BUILD / "regions-f90"],
     "python": ["/usr/bin/python3", pathlib.Path(__file__).with_name("regions.py"), BUILD / "libloop.so"],
 }
-# The addition of calling begin and end to what was calibrated: arguments, calls and their way into the library.
+# Instructions that the calls of begin and end add to the calibrated ones: arguments, calls, and the way into the
+# library.
 CALLS = {"c": 12, "c++": 12}
 
 
@@ -56,7 +57,7 @@ def test_counts_are_exact(way, language, tmp_path):
         assert difference(regions, 0, "min") == 20000
         assert difference(regions, 1, "min") == 10000
         if language in CALLS:
-            # An end that is read in vain, and again, adds at most 100.
+            # An end that must be read again adds at most 100 instructions.
             most = {name: 100 * regions[name]["retried"] for name in ("small", "large")}
             assert -most["small"] <= difference(regions, 0, "total") - 200000 <= most["large"]
             small = regions["small"]["counts"][0]
@@ -65,7 +66,7 @@ def test_counts_are_exact(way, language, tmp_path):
         assert threads[0]["thrown"]["passes"] == threads[0]["thrown"]["exits"] == 10
     if language == "c":
         for regions in threads:
-            # The calls of the two inner regions, and nothing of what begin and end do for them.
+            # The outer region counts the calls of the two inner regions, but nothing that begin and end do for these.
             inner = regions["small"]["counts"][0]["min"] + regions["large"]["counts"][0]["min"]
             assert 0 <= regions["outer"]["counts"][0]["min"] - inner <= 3 * CALLS["c"]
 
@@ -109,7 +110,7 @@ def test_each_process_has_its_file(tmp_path):
     assert {path.stem for path in tmp_path.iterdir()} == {str(d["threads"][0]["thread"]) for d in documents}
 
 
-# A pool's: the parent passes its first region after the fork.
+# As a pool of processes does it: the parent passes its first region after the fork.
 FORKS = """
 import os
 import perfctr
@@ -146,7 +147,7 @@ def test_events_that_are_not_there(tmp_path):
     assert why(path).startswith(f"perfex: '{path}': the program could not count: event 'instrutions': ")
 
 
-# The first thread counts; without a descriptor the second one has no context.
+# The first thread counts. The second one has no context, since it gets no descriptor.
 LATE = """
 import resource, sys, threading
 import perfctr

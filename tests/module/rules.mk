@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# The driver as a module, on kernels as Debian ships them.
+# Tests of the driver as a module, on kernels as Debian ships them.
 MODULE_MACHINES := $(addprefix check-module-,$(call machines_of,gate,tests/module/machines))
 MODULE_LONG := $(addprefix check-module-,$(call machines_of,long,tests/module/machines) v6 p4)
 
@@ -17,6 +17,6 @@ $(filter-out check-module-load,$(MODULE_MACHINES)) $(MODULE_LONG): check-module-
 	@tests/module/run $*
 check-module-load check-module-install: check-module-%:
 	@$(AS_BEFORE) --with $(GUEST) -- tests/module/run $*
-# Loaded and unloaded 1,000 times under load.
+# Loads and unloads the module 1,000 times under load.
 check-module-rounds: $(GUEST)/guest-tests $(GUEST_PROGRAMS) $(PERFEX)
 	@ROUNDS=1000 tests/module/run load

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Faults for the driver: whether the tests find them takes a kernel for each; whether they still apply is checked
-# always.
+# Faults for the driver. It takes a kernel for each fault to check that the tests find it. "make check" only checks that
+# the faults can still be put into the sources.
 
 CHECKS += check-mutants-apply
 LONG_CHECKS += check-mutants

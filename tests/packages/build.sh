@@ -1,23 +1,24 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Sourced by tests/packages/run: build the packages, as README.md says, in a root of their own.
+# Sourced by tests/packages/run: builds the packages, as README.md says, in a root of their own.
 # shellcheck shell=bash disable=SC2154 # of the other files
 
-# copy_checkout DIRECTORY: in the root.
+# copy_checkout DIRECTORY: copies the project into the root.
 copy_checkout() {
 	mkdir -p "$root/$1"
 	tar --exclude=./build --exclude=./.git --exclude=__pycache__ -cf - . | tar -C "$root/$1" -xf -
 }
-# build DIRECTORY OUTPUT [OPTION...]: as root.
+# build DIRECTORY OUTPUT [OPTION...]: builds the packages as root.
 build() { in_root "$1/scripts/deb-packages" --output "/packages/$2" "${@:3}" && cp -r "$root/packages/$2" "$packages"; }
 
-# Somebody else's directory, under a name with spaces.
+# Builds as an ordinary user, in a directory of that user whose name has spaces.
 build_as_user() {
 	in_root chown -R nobody '/home/a user' &&
 		in_root setpriv --reuid nobody --regid nogroup --clear-groups env HOME='/home/a user' TMPDIR='/home/a user/tmp' \
 			'/home/a user/perf ctr/scripts/deb-packages' &&
 		cp -r "$root/home/a user/perf ctr/build/deb" "$packages/now" && cp -r "$packages/now" "$root/packages"
 }
-# Only packages whose programs are linked otherwise may differ, though user, directory and time do.
+# Static and shared builds have another user, directory and time. Only packages that have programs linked in another way
+# may differ.
 static_differ() {
 	local package differ=()
 	for package in "$packages"/now/*.deb; do
@@ -29,13 +30,13 @@ builds_next() {
 	sed -i "s/\"${version//./\\.}\"/\"$next\"/" "$root"/root/perfctr/{include/perfctr.h,python/pyproject.toml,python/perfctr/_native.py}
 	build /root/perfctr next && (($(find "$packages/next" -name "*_${next}_*.deb" | wc -l) == $(find "$packages/now" -name '*.deb' | wc -l)))
 }
-# Each package of debian/control, and no other.
+# The packages must be those of debian/control.
 are_all() {
 	diff <(sed -n 's/^Package: //p' debian/control | sort) <(cd "$packages/now" && printf '%s\n' *.deb | sed 's/_.*//' | sort)
 }
 
-# What is overridden is not said, but would be a failure to --fail-on. Debian 12's asks for a script of init beside each unit
-# of systemd; Debian 13's knows no such tag.
+# Tags that are overridden are not printed, but --fail-on would count them as failures. The lintian of Debian 12 asks
+# for an init script beside each unit of systemd; that of Debian 13 does not know this tag.
 lint() {
 	local -a suppressed=()
 	local said

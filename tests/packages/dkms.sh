@@ -1,13 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Sourced by tests/packages/run: perfctr-dkms, beside headers of kernels and without, that it is for and that it is not for.
+# Sourced by tests/packages/run: tests perfctr-dkms without headers of kernels, and beside headers of kernels that it is
+# for, and of kernels that it is not for.
 # shellcheck shell=bash disable=SC2154 # of the other files
 # shellcheck source=scripts/common.sh
 . scripts/common.sh
 
-# The kernels that have headers.
+# Prints the kernels that have headers.
 kernels() { (cd "$root/lib/modules" && for kernel in */build; do echo "${kernel%/build}"; done); }
 
-# is_installed VERSION: that and no other, for the one kernel that it is for, signed by the key of dkms, to be loaded at boot.
+# is_installed VERSION: perfctr is installed in this version alone, for the one kernel that it is for, signed with the
+# key of dkms, and is loaded at boot.
 is_installed() {
 	local kernel serial info
 	kernel=$(kernels | grep -E '^6\.(1|12)\.' | grep -v -e -rt-)
@@ -22,7 +24,7 @@ is_installed() {
 	[[ $(cd "$root/usr/src" && echo perfctr-*) == "perfctr-$1" ]] || { echo "not the sources of $1 alone"; return 1; }
 }
 
-# Nothing but the key of dkms, and the architecture that has a header of this name.
+# Nothing of perfctr may be left, and nothing of dkms but its key. An architecture has a header of the same name.
 is_gone() {
 	local left
 	left=$(find "$root" -xdev -path "$root/packages" -prune -o -path '*/arch/sparc/*' -o -name '*perfctr*' -print
@@ -61,7 +63,7 @@ test_dkms() {
 	check_said '.*includes a BUILD_EXCLUSIVE directive.*'
 	check 'is installed and signed' is_installed "$next"
 
-	# As if it were loaded: to unload it cannot be tried here.
+	# Pretends that the module is loaded: unloading cannot be tested here.
 	mkdir -p "$root/sys/module/perfctr"
 	echo live >"$root/sys/module/perfctr/initstate"
 	check 'removes while it is loaded' apt remove perfctr-dkms

@@ -1,15 +1,17 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Sourced by tests/packages/run: all packages but perfctr-dkms in a root that has nothing of perfctr, and no emulated machine:
-# what counts there is perf_events.
+# Sourced by tests/packages/run: tests all packages but perfctr-dkms, in a root that has nothing else of perfctr. There
+# is no emulated machine, so perf_events counts.
 # shellcheck shell=bash disable=SC2154 # of the other files
 
-# Files, by name, kind and target of links. What apt, dpkg, the loader and man have for themselves changes with any package.
+# Lists all files by name, kind and target of links. Leaves out the files that apt, dpkg, the loader and man have for
+# themselves: these change with any package.
 list_files() {
 	(cd "$root" && find . -xdev \( -path ./packages -o -path ./proc -o -path ./sys -o -path ./dev -o -path ./root -o -path ./tmp -o \
 		-path ./var/cache/apt -o -path ./var/cache/ldconfig -o -path ./var/cache/man -o -path ./var/lib/apt -o -path ./var/log -o -path './var/lib/dpkg/*-old' \) \
 		-prune -o -printf '%p %y %l\n' | LC_ALL=C sort)
 }
-# debs DIRECTORY [NAME...]: files in the root; without NAME all but perfctr-dkms.
+# debs DIRECTORY [NAME...]: prints the packages of these names by their files in the root; without NAME all but
+# perfctr-dkms.
 debs() {
 	local name
 	if (($# == 1)); then
@@ -25,14 +27,14 @@ install_debs() {
 	mapfile -t files < <(debs "$@")
 	apt install "${files[@]}"
 }
-# Files of other packages that these need, so that the remains of ours can be seen.
+# Installs the packages that ours need first, so that the remains of ours can be told from theirs.
 install_depended() {
 	local -a files others
 	mapfile -t files < <(debs now)
 	mapfile -t others < <(apt install -s "${files[@]}" | awk '$1 == "Inst" { print $2 }' | grep -vE '^(lib|python3-)?perfctr')
 	((${#others[@]})) && apt install "${others[@]}" gcc libc6-dev pkg-config man-db
 }
-# Ours alone come, all in this version.
+# Installs our packages. They must need no other package now.
 installs_alone() {
 	local -a files
 	mapfile -t files < <(debs "$@")
@@ -52,12 +54,12 @@ broken_links() {
 	done | { ! grep .; }
 }
 
-# compile PROGRAM SOURCES PACKAGE [--static]: with what libperfctr-dev has.
+# compile PROGRAM SOURCES PACKAGE [--static]: compiles with the files of libperfctr-dev.
 compile() {
 	# shellcheck disable=SC2016 # of the other shell
 	in_root sh -c 'gcc -O2 -pthread ${4:+-static} -o "/root/$1" $2 $(pkg-config --cflags --libs $4 "$3")' sh "$@"
 }
-# needs PROGRAM [LIBRARIES]: beside those of the C library.
+# needs PROGRAM [LIBRARIES]: the program must need these libraries, in addition to those of the C library.
 needs() {
 	local needed
 	in_root readelf -d "$1" >"$work/dynamic" || return 1
@@ -90,7 +92,7 @@ has_manuals() {
 		in_root man -w "${page##*.}" "${page%.*}" || return 1
 	done
 }
-# Enabled, with a program that is there; not started, as there is no systemd.
+# The service is enabled, and its program exists. It does not run, as there is no systemd.
 has_service() {
 	local program
 	program=$(in_root sed -n 's/^ExecStart=\([^ ]*\) .*/\1/p' /lib/systemd/system/perfctr-bpfd.service)

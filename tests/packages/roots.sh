@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Sourced by tests/packages/run: roots of a release, commands in them, and checks.
+# Sourced by tests/packages/run: makes roots of a release, runs commands in them, and checks the results.
 # shellcheck shell=bash disable=SC2154 # of the other files
 # shellcheck source=scripts/common.sh
 . scripts/common.sh
 
-# check NAME COMMAND...: passes when it succeeds; what it printed is in $work/said.
+# check NAME COMMAND...: the check passes if the command succeeds. The output of the command is in $work/said.
 check() {
 	if "${@:2}" >"$work/said" 2>&1 </dev/null; then
 		passed=$((passed + 1))
@@ -15,7 +15,7 @@ check() {
 		tail -n 30 "$work/said"
 	fi
 }
-# Of the command before: one line of it is the pattern.
+# check_said PATTERN: a line that the last command before keep_said has printed must match the pattern.
 check_said() { check "says: $1" grep -xE -e "$1" "$work/said.before"; }
 keep_said() { cp "$work/said" "$work/said.before"; }
 
@@ -30,7 +30,7 @@ in_root() {
 }
 apt() { in_root apt-get -q -y -o Dpkg::Use-Pty=0 --no-install-recommends "$@"; }
 
-# Downloads; what is tested is in copies of it.
+# Downloads a root of the release. The tests run in copies of it.
 make_base() {
 	local kind
 	local -a files
@@ -40,12 +40,12 @@ make_base() {
 		derive_sources "$work/sources-$kind" deb "$kind"
 	done
 	mapfile -t files < <(find "$work/sources-$suite" "$work/sources-$suite-security" -type f -size +0)
-	# Such as the machine's proxy.
+	# The settings of downloads, such as the machine's proxy.
 	apt-config dump Acquire >"$work/acquire"
 	mmdebstrap --quiet --mode=root --variant=apt --aptopt="$work/acquire" "$suite" "$root" "${files[@]}" && apt update
 }
 
-# make_root PURPOSE: a new copy.
+# make_root PURPOSE: makes a new copy of the root.
 make_root() {
 	root=$work/$release-$1
 	rm -rf "$root"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# PAPI with perfctr's component, built by scripts/build-papi, in the emulated machine.
+# Tests of PAPI with perfctr's component, which scripts/build-papi builds, in the emulated machine.
 
 CHECKS += check-papi
 LONG_CHECKS += check-papi-long

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# The perf_events backend, on this machine itself where its kernel lets perf_event_open(2) be called.
+# Tests the perf_events backend on this machine itself, if its kernel allows perf_event_open(2).
 
 PERF_EVENTS_TESTS := $(BUILD)/tests/perf-events/perf-events-tests
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# The pages that people see in a browser.
+# Tests of the pages that users see in a browser.
 
 LONG_CHECKS += check-pictures
 FREE_RUNNING += check-pictures

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# The releases of Debian, and their compilers.
+# Tests of the project on the releases of Debian, and with their compilers.
 
 LONG_CHECKS += check-roots
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# The spec file and the recipe for spack, as far as a Debian can tell.
+# Tests of the spec file and of the recipe for spack, as far as Debian can run them.
 
 LONG_CHECKS += check-rpm
 .PHONY: check-rpm

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# The functions and lines that perfex samples finds at addresses, and those that other tools find there.
+# Compares the functions and lines that perfex samples finds at addresses with those that other tools find there.
 
 CHECKS += check-samples
 

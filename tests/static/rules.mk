@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Checkers that read the sources; and how many files of ours a command walks through.
+# Checkers that read the sources, and a count of the files of the project that a command walks through.
 
 CHECKS += check-static check-walk
 LONG_CHECKS += lint
@@ -8,7 +8,7 @@ LONG_CHECKS += lint
 check-static:
 	@tests/static/run
 
-# What was reached; only less is better.
+# The limits are the numbers that have been reached. They may only become smaller.
 check-walk:
 	@mkdir -p $(BUILD)
 	@failed=0; for walk in '25 -e instructions true' '30 mark -e instructions true'; do \

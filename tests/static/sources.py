@@ -82,7 +82,7 @@ def add_item(source, head, function, line):
     if not name:
         return
     static = re.match(r"\s*(?:\w+\s+)*?static\b", plain)
-    if not static or (function and source.path.endswith(".h")):  # of a header they are for whoever includes it
+    if not static or (function and source.path.endswith(".h")):  # functions of a header are for all files that include it
         source.defined.add(name)
     if static and function:
         source.static_functions[name] = line
@@ -92,7 +92,7 @@ def parse(root, path):
     text = (Path(root) / path).read_text(errors="replace")
     source = Source(path, [match[1] for match in INCLUDE.findall(text)])
     text = CPLUSPLUS.sub(blank, COMMENT_OR_TEXT.sub(blank, INCLUDE.sub("", text)))
-    is_header = path.endswith(".h")  # what it declares it does not use
+    is_header = path.endswith(".h")  # a header does not use the names that it declares
     if is_header:
         source.words.update(*(USE.findall(directive) for directive in DIRECTIVE.findall(text)))
     else:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Library and perfex on Debian's own kernel, without the patch. The program lies beside those of tests/guest that it
-# counts.
+# Tests of library and perfex on Debian's own kernel, without the patch. The program lies in the directory of
+# tests/guest, whose programs it counts.
 
 STOCK_TESTS := $(GUEST)/stock-tests
 STOCK_OBJECTS := $(patsubst tests/stock/%.c,$(BUILD)/tests/stock/%.o,$(wildcard tests/stock/*.c))
@@ -20,7 +20,7 @@ $(STOCK_TESTS): $(STOCK_OBJECTS) $(BUILD)/tests/backend/handles.o $(BUILD)/tests
 
 .PHONY: check-stock check-stock-6.1
 check-stock check-stock-6.1: $(STOCK_TESTS) $(GUEST)/backend-tests $(GUEST_PROGRAMS) $(PERFEX)
-# What every backend must do is asked of this one by check-backend.
+# check-backend runs the contract of backends on this one, too.
 check-stock:
 	@KERNEL=debian-6.12 tests/stock/run witness contexts command refusals no_pmu
 check-stock-6.1:

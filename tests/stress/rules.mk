@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Random trees, marks, sessions and contexts, with an oracle. From seed SEED on, "make stress" for SEEDS of them.
+# Counts random trees, marks, sessions and contexts, and compares the counts with those that a model computes. "make
+# stress" runs SEEDS of them, from the seed SEED on.
 
 STRESS := $(BUILD)/tests/stress
 STRESS_OBJECTS := $(patsubst tests/stress/%.c,$(STRESS)/%.o,$(wildcard tests/stress/*.c))
@@ -26,7 +27,7 @@ $(STRESS)/worker: tests/stress/worker.S tests/stress/steps.h
 check-stress: $(STRESS)/stress $(STRESS)/worker
 	@DETERMINISTIC=1 tests/stress/run $(or $(SEED),1) $(STRESS_SHORT)
 
-# Other seeds each day.
+# Runs other seeds each day.
 .PHONY: check-stress-seeds
 check-stress-seeds: $(STRESS)/stress $(STRESS)/worker
 	@tests/stress/run $(or $(SEED),$(shell date +%Y%m%d)) $(or $(SEEDS),500)

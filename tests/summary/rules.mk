@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# The tests of what runs the tests.
+# Tests of the scripts that run the tests.
 
 CHECKS += check-summary
 

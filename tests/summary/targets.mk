@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# What tests/summary/run gives to scripts/check, through MAKEFILES; $(WORK) is its directory.
+# The targets that tests/summary/run gives to scripts/check, through MAKEFILES. $(WORK) is the directory of
+# tests/summary/run.
 
 .PHONY: boots computes builds breaks passes skips fails kernels libcheck silent silent-status liar left right \
 		takes-a-while takes-as-long sleeps sleeps-too fails-once fails-first fails-before
@@ -28,7 +29,7 @@ silent-status:
 liar:
 	@echo 'liar: 2 passed, 0 failed'; false
 
-# Each ends after the other has begun.
+# Each of the two ends after the other one has begun.
 left right:
 	@touch $(WORK)/$@
 	@timeout 60 sh -c 'until test -e $(WORK)/left && test -e $(WORK)/right; do sleep 0.1; done'
@@ -44,7 +45,7 @@ sleeps:
 sleeps-too:
 	@sleep 1000
 
-# The first time.
+# These fail the first time, and pass then.
 fails-once fails-first fails-before:
 	@if mkdir $(WORK)/$@ 2>/dev/null; then echo 'tests/a.c:7:F:case:races:0: not so'; \
 		echo '$@: 1 passed, 1 failed'; false; \

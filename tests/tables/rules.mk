@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Tables that are compared by value with those of others.
+# Compares the values of tables with those of other projects.
 
 CHECKS += check-tables check-linux-events check-cache-names check-perf-options
 CHECK_PROGRAMS += $(BUILD)/tests/tables/encodings

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Unit tests on the host, once plain and once with everything under sanitizers; and the library and
-# perfex inside the machine, against the driver: there the library in its shared form.
+# Unit tests on the host, once plain and once under sanitizers. Tests of the library and perfex with the driver, in the
+# machine.
 
 UNIT := $(BUILD)/tests/unit/unit
 UNIT_SANITIZED := $(BUILD)/tests/unit/unit-sanitized
@@ -30,12 +30,13 @@ LONG_CHECKS += check-host-long
 FREE_RUNNING += check-perfex check-threads
 CHECK_PROGRAMS += $(THREADS_LIVE) $(UNIT_NAMES_32) $(UNIT_LOCALE)
 
-# The parts of perfex, and the library, are tested as objects, with sanitizers in objects of their own.
+# The tests link the objects of perfex and the library. There are other objects for the sanitizers.
 $(SANITIZED)/%.o: %.c
 	@mkdir -p $(@D)
 	$(SAY_CC)$(CC) $(CFLAGS) $(SANITIZE) -MMD -MP -c -o $@ $<
 
-# It does not know fences: those here are between the library and the kernel, which it does not see.
+# The thread sanitizer does not know fences. The fences here are between the library and the kernel, which it does not
+# see.
 $(THREAD_SANITIZED)/%.o: %.c
 	@mkdir -p $(@D)
 	$(SAY_CC)$(CC) $(CFLAGS) -fsanitize=thread -Wno-tsan -MMD -MP -c -o $@ $<
@@ -51,14 +52,14 @@ $(UNIT_SANITIZED): $(UNIT_SOURCES:%.c=$(SANITIZED)/%.o) $(filter-out %/main.o,$(
 		$(LIB_OBJECTS_SANITIZED)
 	$(SAY_CC)$(CC) $(CFLAGS) $(SANITIZE) $(UNIT_WRAP) -o $@ $^ $(PERFEX_LIBS) $(UNIT_LIBS)
 
-# For valgrind, which knows the shared C library.
+# For valgrind, which needs the C library as a shared library.
 $(PERFEX_SHARED_C): $(PERFEX_OBJECTS) $(LIB_STATIC)
 	$(SAY_CC)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(PERFEX_LIBS)
 
 $(PERFEX_SANITIZED): $(PERFEX_OBJECTS_SANITIZED) $(LIB_OBJECTS_SANITIZED)
 	$(SAY_CC)$(CC) $(CFLAGS) $(SANITIZE) -o $@ $^ $(PERFEX_LIBS)
 
-# One that writes 1.234,5.
+# A locale that writes 1.234,5.
 $(UNIT_LOCALE):
 	@mkdir -p $(@D)
 	localedef -i de_DE -f UTF-8 $@
@@ -71,12 +72,12 @@ $(THREADS_LIVE): $(THREADS_OBJECTS)
 	@mkdir -p $(@D)
 	$(SAY_CC)$(CC) $(CFLAGS) -fsanitize=thread -o $@ $^ $(LIB_STATIC_LIBS) $(UNIT_LIBS)
 
-# The kernel's headers alone, which need no 32-bit C library; where a 64-bit Debian has them.
+# Includes the kernel's headers only, which need no 32-bit C library; from the directory where a 64-bit Debian has them.
 $(BUILD)/tests/unit/abi-layout-%: tests/unit/abi_layout.c include/linux/perfctr.h
 	@mkdir -p $(@D)
 	$(SAY_CC)$(CC) $(CFLAGS) -m$* -isystem /usr/include/$(shell $(CC) -print-multiarch) -c -o $@ $<
 
-# Static, to run where there are no 32-bit libraries; not of "make all", as it needs gcc-multilib.
+# Linked statically, to run where there are no 32-bit libraries. Not in "make all", as it needs gcc-multilib.
 $(UNIT_NAMES_32): tests/unit/names32.c tests/unit/machines.c $(LIB_STATIC_32) $(LIB_STATIC_LIBS_32) $(UNIT_HEADERS)
 	@mkdir -p $(@D)
 	$(SAY_CC)$(CC) $(CFLAGS) -m32 -static -o $@ $(filter %.c %.a,$^)
@@ -98,12 +99,12 @@ check-completion: $(PERFEX)
 check-formats: $(PERFEX)
 	tests/unit/check-formats $(PERFEX)
 
-# In the machine: not every kernel executes 32-bit programs.
+# Runs in the machine, as not every kernel executes 32-bit programs.
 .PHONY: check-names32
 check-names32: $(UNIT_NAMES_32)
 	scripts/vm -- $(UNIT_NAMES_32)
 
-# What is a race on purpose, and why: tests/unit/tsan.suppressions.
+# tests/unit/tsan.suppressions lists the races that are there on purpose, and says why.
 .PHONY: check-threads
 check-threads: $(THREADS_LIVE)
 	scripts/vm --timeout 900 --smp 2 -- \

@@ -1,16 +1,17 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Sourced by tests of commands: run one, look at what came of it, count. The caller has set $work to a directory.
+# Sourced by tests of commands: runs a command, checks its results, and counts the checks. The caller has set $work to a
+# directory.
 # shellcheck shell=bash disable=SC2154
 
 passed=0 failed=0
 
-# Run a command with its outputs in $work/out and $work/err, its status in $status.
+# capture COMMAND...: runs the command. Its outputs are in $work/out and $work/err, its exit status in $status.
 capture() {
 	status=0
 	"$@" >"$work/out" 2>"$work/err" </dev/null || status=$?
 }
 
-# check NAME CONDITION...: run the condition; where it fails show what was captured.
+# check NAME CONDITION...: runs the condition. If it fails, shows the captured outputs.
 check() {
 	local name=$1
 	shift

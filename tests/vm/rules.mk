@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# The runner's own tests; they need the machine, but nothing of what is built here.
+# Tests of the runner. They need the machine, but nothing else that is built here.
 
 CHECKS += check-vm check-deterministic
 FREE_RUNNING += check-vm

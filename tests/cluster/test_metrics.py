@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""perfex system --openmetrics, read by the parsers of Prometheus's own client library."""
+"""Tests of perfex system --openmetrics, whose output the parsers of Prometheus' own client library read."""
 import os
 import pathlib
 import subprocess
@@ -25,7 +25,9 @@ def run(path, *arguments):
 
 
 def samples(text):
-    """By the name and the labels of each; both parsers agree, and neither finds a time stamp, which a collector refuses."""
+    """Returns the samples by name and labels. Both parsers must agree, and find no time stamp: a collector refuses
+    these.
+    """
     families = {family.name: family for family in openmetrics.text_string_to_metric_families(text)}
     assert all(family.type == "counter" and family.documentation for family in families.values())
     found = {(s.name, tuple(sorted(s.labels.items()))): s.value for f in families.values() for s in f.samples}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Regions of names in Python."""
+"""Passes through named regions in Python."""
 import ctypes
 import sys
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The Python package where a PMU counts. Exact numbers are of tests/guest/asm, by hand."""
+"""Tests of the Python package where a PMU counts. Exact counts of programs in tests/guest/asm are known by hand."""
 import ctypes
 import os
 import pathlib

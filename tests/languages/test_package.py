@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The Python package where nothing needs to be counted: declarations, lists of events, refusals."""
+"""Tests of the Python package that need no counting: declarations, lists of events, refusals."""
 import os
 import pathlib
 import re
@@ -28,7 +28,7 @@ def functions():
 
 
 def test_declarations_are_those_of_the_headers(tmp_path):
-    """The compiler compares: layouts by assertions, functions by declaring them again."""
+    """The compiler compares layouts by assertions, and functions by declaring them again."""
     assert len(functions()) >= 8
     struct = _native.ffi.typeof("struct perfctr_counts")
     lines = ["#include <perfctr_count.h>", "#include <perfctr_events.h>", "#include <perfctr_regions.h>", "#include <stddef.h>"]
@@ -46,7 +46,9 @@ def test_declarations_are_those_of_the_headers(tmp_path):
 
 
 def test_inline_functions_are_symbols():
-    """Each that a manual page has, and no other: helpers stay in the headers."""
+    """The library exports each inline function that a manual page describes, and no other: helpers stay in the
+    headers.
+    """
     inline = set()
     for header in ("perfctr.h", "perfctr_regions.h"):
         inline |= set(re.findall(r"(?:static inline|PERFCTR_REGION_INLINE)[\w\s]*?\b(perfctr_\w+)\(",

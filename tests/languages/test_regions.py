@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Regions of names, whose events are chosen from outside, in the machine. loop.c has the instructions."""
+"""Tests in the machine of named regions, whose events are chosen from outside. loop.c states the instructions."""
 import json
 import os
 import pathlib

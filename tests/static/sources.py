@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What C sources define and use, as far as one sees without a compiler: enough for the checks of their structure."""
+"""Finds the names that C sources define and use, as far as possible without a compiler, for the checks of structure."""
 import re
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,7 +17,7 @@ MACRO_MADE = re.compile(r"^\s*(static\s+)?DEFINE_\w+\s*\(\s*(\w+)")
 
 @dataclass
 class Source:
-    """A file: what it includes, defines for others, defines for itself (functions), and all words it uses."""
+    """A file: its includes, the names that it defines for others, its static functions, and all words that it uses."""
 
     path: str
     includes: list = field(default_factory=list)
@@ -27,12 +27,12 @@ class Source:
 
 
 def blank(match):
-    """As many lines of nothing."""
+    """Returns a blank and as many ends of lines as the text has."""
     return " " + "\n" * match.group().count("\n")
 
 
 def items(text):
-    """The declarations of a file: (head, body of a function or None, place where it begins)."""
+    """Yields the declarations of a file: (head, body of a function or None, place where it begins)."""
     start = place = depth = opened = 0
     while place < len(text):
         sign = text[place]
@@ -56,7 +56,7 @@ def is_function(head):
 
 
 def variable_name(head):
-    """NULL for a type, a prototype, or what another file defines."""
+    """Returns the name of a variable, or None for a type, a prototype, or a variable that another file defines."""
     before = re.sub(r"\{.*\}", " ", head.split("=")[0], flags=re.S).strip()
     if re.match(r"(typedef|extern|struct \w+$|union \w+$|enum\b)", before):
         return None
@@ -82,7 +82,7 @@ def add_item(source, head, function, line):
     if not name:
         return
     static = re.match(r"\s*(?:\w+\s+)*?static\b", plain)
-    if not static or (function and source.path.endswith(".h")):  # functions of a header are for all files that include it
+    if not static or (function and source.path.endswith(".h")):  # all files that include the header have it
         source.defined.add(name)
     if static and function:
         source.static_functions[name] = line
@@ -107,7 +107,7 @@ def parse(root, path):
 
 
 def find(root, *directories):
-    """All sources below the directories, by path."""
+    """Returns all sources below the directories, by path."""
     paths = sorted(
         str(path.relative_to(root))
         for directory in directories
@@ -117,7 +117,7 @@ def find(root, *directories):
 
 
 def circles(graph):
-    """Sets of nodes that all lead to each other (Tarjan), of more than one node."""
+    """Returns the groups of more than one node in which all nodes lead to each other (Tarjan)."""
     index, low, stack, found = {}, {}, [], []
 
     def visit(node):

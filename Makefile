@@ -1,30 +1,29 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Each directory describes itself in its rules.mk, which adds to
-#   PROGRAMS         what is built to be installed, below $(BUILD)
-#   ALL              what "make all" builds beside it: the tests
+# Each directory has a rules.mk with its rules. A rules.mk adds to these variables:
+#   PROGRAMS         files below $(BUILD) that "make install" installs
+#   ALL              other files that "make all" builds: tests and examples
 #   INSTALL_TARGETS  phony targets that install below $(DESTDIR)
 #   CHECKS           phony targets that "make check" runs, two at a time
-#   LONG_CHECKS      those that "make check-all" runs beside them
-#   CHECK_PROGRAMS   what CHECKS need beyond ALL: built before the first runs; LONG_PROGRAMS: what LONG_CHECKS need
-#                    beyond that
-#   FREE_RUNNING     those of both whose machines run by the host's clock: scripts/check
-# A check ends with the line "NAME: N passed, N failed[, N skipped]", or with libcheck's own.
+#   LONG_CHECKS      phony targets that "make check-all" runs in addition
+#   CHECK_PROGRAMS   files that CHECKS need and ALL lacks: make builds them before the first check
+#   LONG_PROGRAMS    files that LONG_CHECKS need in addition
+#   FREE_RUNNING     targets of CHECKS and LONG_CHECKS whose machines run by the host's clock: see scripts/check
+# A check ends with the line "NAME: N passed, N failed[, N skipped]", or with the closing line of libcheck.
 
-# On the command line or in the environment: CC, CPPFLAGS, CFLAGS, LDFLAGS, DESTDIR, PREFIX, LIBDIR, LINK;
-# V=1 shows commands, WERROR=1, which "make check" sets, makes warnings errors.
+# Users can set CC, CPPFLAGS, CFLAGS, LDFLAGS, DESTDIR, PREFIX, LIBDIR and LINK, on the command line or in the
+# environment. V=1 shows the commands. WERROR=1 makes warnings errors: "make check" sets it.
 BUILD   := build
 CC      ?= cc
 CFLAGS  ?= -O2 -g
-# The same sources make the same programs, in whatever directory.
+# The same sources make the same programs in every directory.
 SAME_ANYWHERE := -ffile-prefix-map=$(CURDIR)=.
 override CFLAGS := -std=gnu11 -Wall -Wextra -Wno-unused-parameter $(if $(WERROR),-Werror) -Iinclude $(SAME_ANYWHERE) \
 	$(CPPFLAGS) $(CFLAGS)
 DESTDIR ?=
 PREFIX  ?= /usr/local
-# Where a distribution has libraries of several architectures: /usr/lib/x86_64-linux-gnu.
+# On a distribution with libraries of several architectures, LIBDIR is a directory such as /usr/lib/x86_64-linux-gnu.
 LIBDIR  ?= $(PREFIX)/lib
-# static: perfex has the library and others inside, and runs from anywhere, as does perfctr-bpfd; shared: they need
-# others.
+# static: perfex and perfctr-bpfd contain libperfctr, and run in every directory. shared: they need shared libraries.
 LINK    ?= static
 ifeq ($(filter static shared,$(LINK)),)
 $(error LINK is static or shared, not '$(LINK)')
@@ -39,23 +38,25 @@ CHECK_PROGRAMS :=
 LONG_PROGRAMS :=
 FREE_RUNNING :=
 
-# The names in a table of machines: $(call machines_of,TIER,FILE). Those whose time is the number of instructions.
+# $(call machines_of,TIER,FILE): the names of the machines of TIER in a table of machines. $(call same_each_time,FILE):
+# the names of the machines in the table whose time is the number of instructions.
 machines_of = $(shell awk -F '|' '$$1 == "$(1)" && !seen[$$2]++ { print $$2 }' $(2))
 same_each_time = $(shell awk -F '|' '/--icount|--deterministic/ { print $$2 }' $(1))
 
-# A check that needs nothing of what users read and call, and of $(BUILD) nothing but each PATH, says the same until
-# something else changes: $(AS_BEFORE) [--with PATH]... -- COMMAND
+# $(AS_BEFORE) [--with PATH]... -- COMMAND: run a check that needs neither perfex, the documents, the examples nor the
+# Python package, and of $(BUILD) only each PATH. If it has passed, and nothing else has changed, make shows its old
+# output instead.
 AS_BEFORE := scripts/as-before $(addprefix --without ,perfex docs examples python README.md CONTRIBUTING.md NEWS)
 
-# The tests that take longest begin first.
+# These tests take longest, and begin first.
 DEAR_CHECKS = check-families check-bpf-debian-6.12 check-documents check-guest-life check-guest-shared check-vm \
 	check-guest-perfex check-module-6.12 check-unit check-guest-thread check-groups check-kernel-patch \
 	check-module-load
 
 comma := ,
 
-# Before anything is compiled, or looked for below: what the goals need, as scripts/packages.list says. "make -n"
-# installs nothing; it is known by the first word of MAKEFLAGS, as long as nothing was added to these.
+# Install the packages that the goals need, as scripts/packages.list says, before the files below look for libraries.
+# "make -n" installs nothing. Its n is in the first word of MAKEFLAGS, but only until the line below adds to MAKEFLAGS.
 ifeq ($(findstring n,$(firstword -$(MAKEFLAGS))),)
 $(shell scripts/packages --for $(or $(MAKECMDGOALS),all))
 ifneq ($(.SHELLSTATUS),0)
@@ -67,7 +68,7 @@ endif
 .DELETE_ON_ERROR:
 MAKEFLAGS += --no-builtin-rules
 
-# $(SAY_CC)$(CC) ... shows what is made instead of how.
+# $(SAY_CC)$(CC) ... prints the name of the target instead of the command, except with V=1.
 SAY_CC = $(if $(filter 1,$(V)),,@printf '  CC      %s\n' $@;)
 SAY_AR = $(if $(filter 1,$(V)),,@printf '  AR      %s\n' $@;)
 
@@ -124,11 +125,12 @@ run: ## set everything up, then show perfex counting on the emulated machine
 	@$(MAKE) --no-print-directory -j2 demo-programs machine
 	@scripts/demo machine
 
-# The programs that README.md shows in the machine.
+# README.md shows these programs in the emulated machine.
 .PHONY: demo-programs
 demo-programs: $(PERFEX) $(GUEST_PROGRAMS) $(EXAMPLES)
 
-# What asks the host's clock is not asked here: it is tagged. Loops are a tenth.
+# "make check" leaves out the tests with the tag "clock", which depend on the host's clock. TEST_ROUNDS=0.1: loops of
+# tests run a tenth of their rounds.
 .PHONY: check
 check: ## set everything up, then run the tests that each change must pass, and print one summary
 	@TIER=gate CK_EXCLUDE_TAGS=clock TEST_ROUNDS=0.1 FREE_RUNNING='$(FREE_RUNNING)' BUDGET=tests/budget WERROR=1 \
@@ -202,7 +204,7 @@ module-install: module ## install it below /lib/modules, to be loaded at boot
 		modules_install
 	install -d $(DESTDIR)/etc/modules-load.d
 	echo perfctr >$(DESTDIR)/etc/modules-load.d/perfctr.conf
-# The release that modules are installed for: "make kernelrelease" says another one of Debian's headers.
+# The release for which modules are installed. "make kernelrelease" prints another one in Debian's headers.
 UTS_RELEASE = $(shell sed -n 's/^.define UTS_RELEASE "\(.*\)"/\1/p' $(KDIR)/include/generated/utsrelease.h)
 MODULES = $(DESTDIR)/lib/modules/$(or $(UTS_RELEASE),$(error no headers of a kernel at $(KDIR)))
 module-uninstall: ## remove what module-install has installed for the kernel that runs here, or KDIR=
@@ -218,7 +220,8 @@ packages: ## install the Debian packages that all of this needs
 clean: ## remove what was built here; the caches stay
 	rm -rf $(BUILD)
 
-# The emulated machine: built in the user's cache directory, side by side with -j2.
+# These targets build the emulated machine in the user's cache directory. With -j2 make builds QEMU and the kernel at
+# once.
 .PHONY: machine qemu kernel debian-kernel other-kernels all-and-machine all-and-all-machines
 machine: qemu kernel
 	@$(MAKE) --no-print-directory linux-events
@@ -226,7 +229,7 @@ qemu:
 	@scripts/build-qemu
 kernel:
 	@scripts/build-kernel
-# A distribution's kernel, and the module for it.
+# Debian's kernel 6.12, and the driver as a module for it.
 debian-kernel: kernel
 	@scripts/unpack-kernel debian-6.12
 	@scripts/build-module --kernel debian-6.12

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# perfctr-bpfd and the BPF programs that it loads: its skeleton is these as C.
+# perfctr-bpfd and the BPF programs that it loads. The skeleton is a C header that contains the BPF programs.
 
 BPFD := $(BUILD)/sbin/perfctr-bpfd
 BPFD_OBJECTS := $(patsubst bpf/%.c,$(BUILD)/bpf/%.o,$(filter-out bpf/%.bpf.c,$(wildcard bpf/*.c)))
-# Of our own library it uses more than the shared one shows. Debian 13 has no libeu.a, without which its libelf.a does
-# not link.
+# perfctr-bpfd links with libperfctr.a even if LINK is shared: it uses functions that libperfctr.so does not export. It
+# links with the shared libelf, because Debian 13 has no libeu.a, which its libelf.a needs.
 BPFD_LIBS := $(if $(filter shared,$(LINK)),-Wl$(comma)--as-needed -lpfm -ljson-c -lbpf,$(LIB_STATIC_LIBS) \
 	-l:libbpf.a -lelf -lz)
 BPF_SOURCES := bpf/perfctr.bpf.c bpf/layout.h bpf/kernel.h bpf/slot.h bpf/page.h bpf/holder.h bpf/context.h \

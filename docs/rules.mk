@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Manual pages.  A page that names several functions is installed under each name.
+# Manual pages. Make installs a page that names several functions under each name.
 
 MAN_PAGES := $(wildcard docs/man/*.[13458])
 

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=bash
-# Completion for bash.  All that it offers perfex itself has told: subcommands and options are those of --help,
-# events and groups those of "perfex list".
+# Completion for bash. perfex itself supplies the words: subcommands and options come from --help, events and groups
+# from "perfex list".
 
-# The options of a subcommand's help, one a line: letter or -, name, name of the argument or -.
+# _perfex_options PERFEX SUBCOMMAND: print a line for each option of the subcommand: its letter or -, its name, and the
+# name of its argument or -.
 _perfex_options() {
 	"$1" "$2" --help 2>/dev/null | awk '/^  (-.,|   ) --/ {
 		letter = "-"
@@ -17,7 +18,7 @@ _perfex_subcommands() {
 	"$1" --help 2>/dev/null | awk '/^Subcommands/ { inside = 1; next } inside && NF { print $1 }'
 }
 
-# What an option takes, by the name of its argument in the help.
+# _perfex_argument PERFEX NAME WORD: print the values that begin with WORD, for an argument that the help calls NAME.
 _perfex_argument() {
 	case $2 in
 	FILE*) compgen -f -- "$3" ;;
@@ -44,7 +45,7 @@ _perfex() {
 	done < <(_perfex_options "$program" "$subcommand")
 	unset 'takes[-]'
 
-	# Up to the cursor: the option that waits for its argument, and the place of the command.
+	# Read the words before the cursor. Find the option that waits for its argument, and the place of the command.
 	for ((i = place; i < COMP_CWORD; i++)); do
 		word=${COMP_WORDS[i]#=}
 		if [[ $pending ]]; then

@@ -1,17 +1,17 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# perfex, with the library inside, so that it runs from anywhere, or on the shared one.
+# perfex contains libperfctr, so that it runs in every directory. With LINK=shared it uses the shared library.
 
 PERFEX := $(BUILD)/bin/perfex
-# What validates has programs in assembly of 64 bits, and what draws on a terminal needs ncurses; with 32, a file each
-# says that it is not there.
+# These sources are only for perfex of 64 bits: "validate" contains 64-bit assembly, and "scope" needs ncurses. perfex
+# of 32 bits has a file instead of each, which says that the subcommand is missing.
 PERFEX_SOURCES_64 := perfex/tools/cmd_validate.c perfex/tools/machine/check_events.c \
 	$(wildcard perfex/tools/validate/*.c) perfex/cmd_scope.c $(wildcard perfex/scope/*.c)
-# Lines of source are of libdw, where that can be linked: Debian 13's libdw.a lacks a part of itself, which its shared
-# one has.
+# perfex finds the source lines of samples by libdw, if the linker can link it. A part is missing in the libdw.a of
+# Debian 13, but not in its shared libdw.
 LIBDW := $(if $(filter shared,$(LINK)),-ldw -lelf,-l:libdw.a -l:libelf.a -l:libz.a)
 HAS_LIBDW := $(shell printf 'int main(void) { extern int dwarf_begin_elf(); return dwarf_begin_elf(); }' | \
 	$(CC) $(if $(filter shared,$(LINK)),,-static) -xc -o /dev/null - -xnone $(LIBDW) 2>/dev/null && echo yes)
-# Names of C++ and Rust are of libiberty, likewise.
+# perfex demangles names of C++ and Rust by libiberty, if the linker can link it.
 HAS_LIBIBERTY := $(shell printf 'int main(void) { extern char *cplus_demangle(); return !cplus_demangle("x", 0); }' | \
 	$(CC) $(if $(filter shared,$(LINK)),,-static) -xc -o /dev/null - -xnone -l:libiberty.a 2>/dev/null && echo yes)
 PERFEX_SOURCES_64 += perfex/tools/samples/lines_dw.c perfex/tools/samples/names_iberty.c
@@ -25,8 +25,9 @@ ifeq ($(HAS_LIBIBERTY),)
 PERFEX_SOURCES := $(filter-out perfex/tools/samples/names_iberty.c,$(PERFEX_SOURCES)) perfex/tools/samples/names_none.c
 endif
 PERFEX_OBJECTS := $(PERFEX_SOURCES:perfex/%.c=$(BUILD)/perfex/%.o)
-# Static, at a fixed address: relocating itself, and the loader, would take most of the instructions of its start, and
-# it runs in any container. "make PERFEX_STATIC=" links with the shared C library, where there is no other.
+# perfex is static, at a fixed address. Otherwise the loader and relocations would take most of the instructions when
+# perfex starts. A static perfex also runs in any container. On a host without a static C library, "make PERFEX_STATIC="
+# links with the shared one.
 PERFEX_STATIC ?= -static
 PERFEX_LIBS := $(LIB_STATIC_LIBS) -l:libjson-c.a -l:libyaml.a -l:libncursesw.a -l:libtinfo.a \
 	$(if $(HAS_LIBDW),$(LIBDW)) $(if $(HAS_LIBIBERTY),-l:libiberty.a) -lm
@@ -47,7 +48,7 @@ $(PERFEX): $(PERFEX_OBJECTS) $(LIB_LINKED)
 	@mkdir -p $(@D)
 	$(SAY_CC)$(CC) $(CFLAGS) $(PERFEX_LINK) $(LDFLAGS) -o $@ $^ $(PERFEX_LINKED_LIBS)
 
-# For 32-bit machines, and static, as the host's libraries are not for them.
+# perfex for 32-bit machines is static, because the host's shared libraries have 64 bits.
 PERFEX_32 := $(BUILD)/bin32/perfex
 PERFEX_OBJECTS_32 := $(patsubst perfex/%.c,$(BUILD)/perfex32/%.o, \
 	$(sort $(filter-out $(PERFEX_SOURCES_64),$(PERFEX_SOURCES)) $(PERFEX_SOURCES_32)))
@@ -63,7 +64,7 @@ $(PERFEX_32): $(PERFEX_OBJECTS_32) $(LIB_STATIC_32) $(LIB_DEBIAN_32)
 .PHONY: perfex32
 perfex32: $(PERFEX_32) ## build perfex for 32-bit machines, build/bin32/perfex: scripts/vm --cpu p5 -- perfex ...
 
-# They are included by the assembler, which the compiler does not tell.
+# The assembler includes these files with .incbin: the dependency files of the compiler do not list them.
 $(addprefix $(BUILD)/,perfex/groups/groups.o perfex32/groups/groups.o sanitized/perfex/groups/groups.o): \
 		$(wildcard perfex/groups/*.group)
 

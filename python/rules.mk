@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# The Python package: sources, which pip installs from there, or PYTHONPATH names.
+# The Python package. Make installs its sources: users install them with pip, or name their directory in PYTHONPATH.
 
 PYTHON_INSTALLED := $(DESTDIR)$(PREFIX)/share/perfctr/python
 

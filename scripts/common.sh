@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Sourced by the scripts here: where things are and how to speak.
+# Directories and functions that the scripts share. They source this file.
 # shellcheck shell=bash disable=SC2034
 
 top=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
@@ -9,21 +9,24 @@ me=${0##*/}
 say() { printf '%s: %s\n' "$me" "$*" >&2; }
 die() { say "$*"; exit 1; }
 
-# minutes_left DONE WHOLE BEGUN: in words, of what began at BEGUN of $SECONDS; nothing where that cannot be said.
+# minutes_left DONE WHOLE BEGUN: print how many minutes are left after DONE of WHOLE steps, if the first began when
+# $SECONDS was BEGUN. The function prints nothing if DONE is below 50, or above WHOLE.
 minutes_left() {
 	(($1 < 50 || $1 > $2)) || printf ', about %d minutes left' $((($2 - $1) * (SECONDS - $3) / $1 / 60 + 1))
 }
 
-# The value of an option that takes one: option_value "$@" fails when it is missing.
+# option_value "$@": print the value of the option in $1. The function fails if the value is missing.
 option_value() { (($# >= 2)) || die "option $1 needs a value"; printf '%s' "$2"; }
 
-# A hash of the names (as given) and contents of files and directories.
+# hash_files PATH...: print a hash of the names (as given) and the contents of files and directories.
 hash_files() {
 	find "$@" -type f -print0 | LC_ALL=C sort -z | xargs -0 sha256sum | sha256sum | cut -c1-20
 }
 
-# What has passed, shown again as long as its key is the same. keep_verdict KEY NAME=FILE...: each FILE, as NAME in
-# $verdicts/KEY. date_verdict FILE: says since when.
+# A verdict is the output of a test that passed. A script shows it again, instead of a new run, while the key is the
+# same.
+# keep_verdict KEY NAME=FILE...: copy each FILE to $verdicts/KEY/NAME, and remove verdicts that nobody used for 30 days.
+# date_verdict FILE: tell the date of FILE, since when nothing has changed.
 verdicts=$cache/verdicts
 keep_verdict() {
 	local kept pair
@@ -31,25 +34,28 @@ keep_verdict() {
 	find "$verdicts" -mindepth 1 -maxdepth 1 -mtime +30 -exec rm -rf {} +
 	kept=$(mktemp -d "$verdicts/new.XXXXXX")
 	for pair in "${@:2}"; do cp "${pair#*=}" "$kept/${pair%%=*}"; done
-	# Another one may have been kept under this key meanwhile.
+	# Another script may have kept a verdict under this key in the meantime.
 	mv -T "$kept" "$verdicts/$1" 2>/dev/null || rm -rf "$kept"
 }
 date_verdict() { say "as on $(date -r "$1" '+%F %T'), of which nothing has changed"; }
 
-# Debian's own kernels: the names of all; what scripts/debian-kernels says behind the NAME of one.
+# debian_kernels: print the names of Debian's kernels. debian_kernel NAME: print the other columns of NAME in
+# scripts/debian-kernels.
 debian_kernels() { awk '!/^#/ { printf "%s%s", n++ ? ", " : "", $1 }' "$top/scripts/debian-kernels"; }
 debian_kernel() { awk -v name="$1" '$1 == name { $1 = ""; print substr($0, 2) }' "$top/scripts/debian-kernels"; }
 
-# What is patched of Debian's: what scripts/debian-sources says behind the NAME of one.
+# debian_source NAME: print the other columns of NAME in scripts/debian-sources. debian_revision NAME: print the
+# revision.
 debian_source() { awk -v name="$1" '$1 == name { $1 = ""; print substr($0, 2) }' "$top/scripts/debian-sources"; }
 debian_revision() { debian_source "$1" | cut -d ' ' -f 2; }
 
-# The compiler and the C library, on which depends what a build in the cache is, and where it runs: a cache may be shared by
-# systems that differ.
+# toolchain: print the versions of gcc and of the C library. The keys of builds in the cache contain them, because
+# different systems may share a cache: a build depends on the compiler, and runs only with a C library that suits it.
 toolchain() { printf 'gcc%s-%s' "$(gcc -dumpversion 2>/dev/null || echo ?)" "$(getconf GNU_LIBC_VERSION | tr ' ' -)"; }
 
-# derive_sources DIRECTORY TYPE [SUITE]: apt's own sources, of TYPE (deb or deb-src), as files in DIRECTORY; with SUITE those
-# alone that have a release of Debian (its security updates if SUITE ends in -security), and of it SUITE instead.
+# derive_sources DIRECTORY TYPE [SUITE]: write the host's apt sources as files into DIRECTORY, with TYPE (deb or
+# deb-src) instead of their type. With SUITE the function takes only the sources of a release of Debian (or of the
+# security updates of a release, if SUITE ends in -security), and writes SUITE instead of the release.
 derive_sources() {
 	local file name release='(bookworm|trixie|forky|sid|stable|testing|unstable)'
 	[[ ${3-} != *-security ]] || release+=-security
@@ -84,8 +90,8 @@ derive_sources() {
 	done
 }
 
-# private_apt DIRECTORY PROGRAM ARGUMENT...: apt-get or apt-cache with the sources and lists in DIRECTORY; of the
-# machine's own configuration nothing changes.
+# private_apt DIRECTORY PROGRAM ARGUMENT...: run apt-get or apt-cache with the sources and lists in DIRECTORY. The
+# function changes nothing in the host's own configuration and lists.
 private_apt() {
 	mkdir -p "$1/lists/partial"
 	"$2" -qq -o Dir::Etc::sourcelist=/dev/null -o Dir::Etc::sourceparts="$1/sources" -o Dir::State::lists="$1/lists" \

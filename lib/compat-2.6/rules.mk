@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# perfctr 2.6's library, in directories of its own: it has the names of ours.
+# The library of perfctr 2.6. It has its own directories, because its files have the same names as today's.
 
 COMPAT := $(BUILD)/lib/perfctr-2.6
 COMPAT_SOURCES := $(wildcard lib/compat-2.6/*.c)
@@ -16,8 +16,9 @@ $(COMPAT_SHARED): $(COMPAT_PIC) $(COMPAT_MAP)
 	$(LIB_LINK) -Wl,-soname,$(@F) -Wl,--version-script=$(COMPAT_MAP) -o $@ $(COMPAT_PIC)
 	ln -sf $(@F) $(@D)/libperfctr.so
 
-# One object, in which all other names are its own: programs unpack the archive, and have functions with names like
-# those of libpfm4 or of ours. What 32-bit code shares with all others is not its own.
+# The archive has one object, in which all symbols are local except those in the .map file: programs unpack the archive,
+# and may have functions with the same names as libpfm4 or libperfctr. __x86.get_pc_thunk.* of 32-bit code stays global,
+# because the linker merges it with other objects.
 define COMPAT_ARCHIVE
 	@mkdir -p $(@D)
 	@sed -n 's/^\t\(.*perfctr.*\);$$/\1/p' $(COMPAT_MAP) >$(@D)/names
@@ -30,7 +31,7 @@ endef
 $(COMPAT_STATIC): $(COMPAT_PIC) $(COMPAT_MAP)
 	$(call COMPAT_ARCHIVE)
 
-# For the tests; not of "make all", as it needs gcc-multilib.
+# Only tests use this library. "make all" does not build it, because it needs gcc-multilib.
 COMPAT_STATIC_32 := $(BUILD)/lib32/perfctr-2.6/libperfctr.a
 COMPAT_OBJECTS_32 := $(COMPAT_SOURCES:lib/%.c=$(BUILD)/lib32/%.o) $(LIB_CORE_SOURCES:lib/%.c=$(BUILD)/lib32/%.o)
 

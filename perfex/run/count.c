@@ -6,6 +6,7 @@
 #include <poll.h>
 #include <stdlib.h>
 #include <sys/timerfd.h>
+#include <time.h>
 #include <unistd.h>
 
 uint32_t view_flags(enum view view)
@@ -72,6 +73,18 @@ static bool prepare_counting(struct counting *counting, struct perfctr_control *
 	return install_control(counting, control);
 }
 
+/* Takes the time, and the CPU time that perfex's child has used until execve(). */
+static void take_start(struct counting *counting)
+{
+	struct timespec used = { 0 };
+	clockid_t clock;
+
+	counting->started_ns = now_ns();
+	if (counting->command.pid && clock_getcpuclockid(counting->command.pid, &clock) == 0 &&
+	    clock_gettime(clock, &used) == 0)
+		counting->used_ns = (uint64_t)used.tv_sec * 1000000000 + (uint64_t)used.tv_nsec;
+}
+
 static bool start_counting(struct counting *counting, struct perfctr_control *control)
 {
 	if (!counting->options->process) {
@@ -86,7 +99,7 @@ static bool start_counting(struct counting *counting, struct perfctr_control *co
 	if (counting->options->delay_ms)
 		threads_stop(&counting->threads);
 	else
-		counting->started_ns = now_ns();
+		take_start(counting);
 	return true;
 }
 
@@ -137,7 +150,7 @@ enum { SIGNALS, PROCESS, DELAY, TIMEOUT, INTERVAL, OUTLIVING, RECORDS };
 static void begin_counting(struct counting *counting, const struct pollfd *fd)
 {
 	if (!counting->started_ns)
-		counting->started_ns = now_ns();
+		take_start(counting);
 	arm_timer(fd[TIMEOUT].fd, counting->options->timeout_ms, false);
 	arm_timer(fd[INTERVAL].fd, counting->options->interval_ms, true);
 }
@@ -293,16 +306,29 @@ static uint64_t to_ns(struct timeval time)
 	return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_usec * 1000;
 }
 
+/* Subtracts as much of *ns from *time_ns as there is, and leaves the rest in *ns. */
+static void subtract_time(uint64_t *ns, uint64_t *time_ns)
+{
+	uint64_t part = *ns < *time_ns ? *ns : *time_ns;
+
+	*time_ns -= part;
+	*ns -= part;
+}
+
 static void wait_for_command(struct counting *counting, struct sample *sample)
 {
 	pid_t pid = counting->command.pid;
 	struct rusage usage;
 
 	sample->wait_status = command_wait(&counting->command, &usage);
-	sample->has_command = !counting->options->process;
+	/* Nobody knows what the children of a command had used when its delay was over. */
+	sample->has_cpu_time = !counting->options->process && !counting->options->delay_ms;
 	sample->pid = pid;
 	sample->time_ns[TIME_USER] = to_ns(usage.ru_utime);
 	sample->time_ns[TIME_SYSTEM] = to_ns(usage.ru_stime);
+	/* Nearly all of the CPU time before execve() is the kernel's: it forks and executes. */
+	subtract_time(&counting->used_ns, &sample->time_ns[TIME_SYSTEM]);
+	subtract_time(&counting->used_ns, &sample->time_ns[TIME_USER]);
 }
 
 static void finish_counting(struct counting *counting, struct sample *sample)

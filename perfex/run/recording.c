@@ -95,7 +95,7 @@ bool recording_add(struct recording *recording, unsigned int pass, const struct 
 	if (!kept)
 		return false;
 	series_add(&recording->pass[pass].tsc, sample->total.tsc);
-	for (unsigned int i = 0; i < (sample->has_command ? N_TIMES : TIME_ELAPSED + 1); i++)
+	for (unsigned int i = 0; i < (sample->has_cpu_time ? N_TIMES : TIME_ELAPSED + 1); i++)
 		series_add(&recording->pass[pass].time[i], sample->time_ns[i]);
 	for (uint32_t k = 0; k < recording->info->n_kinds; k++)
 		series_add(&recording->pass[pass].kind_tsc[k], sample->total.kind_tsc[k]);

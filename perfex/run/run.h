@@ -219,7 +219,7 @@ struct sample { /* the result of one run */
 	 * that it has waited for.
 	 */
 	uint64_t time_ns[N_TIMES];
-	bool has_command; /* the command was counted; false: only TIME_ELAPSED is valid */
+	bool has_cpu_time; /* of a command from its start; false: only TIME_ELAPSED is valid */
 	pid_t pid;	  /* of the command; 0 without one */
 	int wait_status;  /* of the command; 0 without one */
 	bool timed_out;
@@ -349,6 +349,7 @@ struct counting { /* one run in progress */
 	struct interval interval;	 /* the last one */
 	struct perfctr_counts last;	 /* sums at the end of the last interval */
 	uint64_t started_ns, stopped_ns; /* CLOCK_MONOTONIC */
+	uint64_t used_ns;		 /* CPU time of the command at started_ns */
 	unsigned int outliving_ms;	 /* ms until has_outlived() is called again */
 	bool timed_out;
 };

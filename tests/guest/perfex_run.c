@@ -81,6 +81,35 @@ START_TEST(a_failed_repetition_is_the_last_and_the_counts_before_are_kept)
 }
 END_TEST
 
+/* perfex's child uses CPU time before it executes the command, more than a short command does. */
+START_TEST(one_thread_has_no_more_cpu_time_than_elapsed_time)
+{
+	static const char *const runs[] = {
+		"perfex -r 5 --csv -e " EVENT " true",
+		"perfex -r 5 --csv -e " EVENT " $LOOP",
+	};
+	struct run r;
+
+	enter_directory();
+	for (size_t i = 0; i < ARRAY_SIZE(runs); i++) {
+		struct row elapsed, user, system;
+
+		expect(&r, runs[i], 0);
+		elapsed = find_row(r.err, "summary", "elapsed_ns");
+		user = find_row(r.err, "summary", "user_ns");
+		system = find_row(r.err, "summary", "system_ns");
+		ck_assert_msg(real(&user, MEAN) + real(&system, MEAN) <=
+				      real(&elapsed, MEAN),
+			      "%s", r.err);
+	}
+	/* Of the time before the counting, a part is the children's, which nobody knows then. */
+	expect(&r, "perfex -r 2 --csv --delay=50 -e " EVENT " $LONG", 0);
+	ck_assert_msg(strstr(r.err, "elapsed_ns") && !strstr(r.err, "user_ns") &&
+			      !strstr(r.err, "system_ns"),
+		      "%s", r.err);
+}
+END_TEST
+
 /* Register values that only fit general counters, of which there are four. */
 START_TEST(forty_events_take_ten_runs_and_are_all_exact)
 {
@@ -429,6 +458,7 @@ SUITE(perfex_run, a_command_line_of_2_6_gives_what_2_6_gave,
       each_run_reads_the_same_input, a_rank_of_an_mpi_program_is_run_once,
       a_failed_pass_is_told_and_is_no_result, repetitions_have_mean_interval_deviation_and_extremes,
       a_failed_repetition_is_the_last_and_the_counts_before_are_kept,
+      one_thread_has_no_more_cpu_time_than_elapsed_time,
       forty_events_take_ten_runs_and_are_all_exact,
       names_are_counted_in_the_modes_that_are_asked_for,
       who_may_not_count_the_kernel_reads_what_was_typed,

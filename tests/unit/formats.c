@@ -62,7 +62,7 @@ static void add_counts_of_run(unsigned int pass, uint64_t tsc, uint64_t ns, uint
 			   .flags = PERFCTR_COUNTS_CONSISTENT,
 			   .counter = { first, second } },
 		.time_ns = { ns, ns / 2, ns / 4 },
-		.has_command = true,
+		.has_cpu_time = true,
 		.pid = 49,
 	};
 

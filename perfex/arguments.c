@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include "perfex.h"
 
+#include <assert.h>
 #include <ctype.h>
 #include <errno.h>
 #include <getopt.h>
@@ -12,7 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { MAX_OPTIONS = 96, HELP_COLUMN = 22 };
+enum { MAX_OPTIONS = 128, HELP_COLUMN = 22 };
 
 /* getopt_long() returns LONG_ONLY + n for option n of the table if the option has no letter. */
 enum { LONG_ONLY = 256 };
@@ -35,6 +36,7 @@ static void add_name(struct table *table, const struct option_row *row, int n)
 {
 	size_t length = strlen(table->letters);
 
+	assert(n < MAX_OPTIONS);
 	table->names[n] = (struct option){
 		.name = row->name,
 		.has_arg = row->argument ? required_argument : no_argument,

@@ -35,6 +35,7 @@ static const struct option_row rows[] = {
 		      " of milliseconds"),
 	FLAG_OPTION("wait", 0, "also wait for processes that outlive a command",
 		    struct compare_options, options.wait),
+	RERUN_OPTIONS(AT),
 	FLAG_OPTION("show-output", 0, "let the commands write to standard output",
 		    struct compare_options, show_output),
 	DIFF_OPTIONS(offsetof(struct compare_options, diff)),
@@ -68,8 +69,9 @@ struct comparing {
 	struct options options[N_SIDES];
 	struct recording recording[N_SIDES];
 	struct watch watch;
-	off_t start;		/* where standard input began, or NO_START; see rerun.c */
+	struct rerun rerun;
 	int status;		/* exit status of perfex if something failed */
+	unsigned int ignored[N_SIDES]; /* counted runs with a status that is ignored */
 	bool outlived[N_SIDES]; /* threads outlived the command, and perfex did not wait for them */
 };
 
@@ -116,9 +118,10 @@ static bool check_end(struct comparing *c, const char *what, const struct sample
 	else if (WIFSIGNALED(status))
 		complain("%s: it died of signal %d (%s); nothing is compared", what,
 			 WTERMSIG(status), strsignal(WTERMSIG(status)));
-	else if (WEXITSTATUS(status))
-		complain("%s: it ended with status %d; nothing is compared", what,
-			 WEXITSTATUS(status));
+	else if (WEXITSTATUS(status) && !c->options[A].ignore_failure)
+		complain("%s: it ended with status %d; nothing is compared (--ignore-failure "
+			 "compares nevertheless)",
+			 what, WEXITSTATUS(status));
 	else if (c->watch.stop)
 		complain("a signal ended the comparison after %s; nothing is compared", what);
 	else
@@ -138,7 +141,7 @@ static bool run_side(struct comparing *c, int side, unsigned int run, bool count
 	struct sample sample;
 	char what[32];
 
-	if (c->start != NO_START && !rerun_rewind(c->start))
+	if (!rerun_next(&c->rerun, &c->watch))
 		return give_up(c);
 	c->status = count_run(&c->watch, &counting, &recording->events.control[0], &sample);
 	snprintf(what, sizeof(what), "%s, %s %u", letters[side], counted ? "run" : "warm-up",
@@ -146,8 +149,10 @@ static bool run_side(struct comparing *c, int side, unsigned int run, bool count
 	if (c->status || !check_end(c, what, &sample))
 		return false;
 	c->outlived[side] |= sample.total.members;
-	if (counted)
+	if (counted) {
+		c->ignored[side] += failure_is_ignored(counting.options, sample.wait_status);
 		recording_add(recording, 0, &sample, true);
+	}
 	return true;
 }
 
@@ -228,7 +233,22 @@ static bool begin_sides(struct comparing *c)
 		if (!recording_begin(&c->recording[side], &c->options[side],
 				     perfctr_events_info(c->options[side].database)))
 			return false;
-	return rerun_check(N_SIDES * (c->options[A].warmup + c->options[A].runs), &c->start);
+	c->rerun.input = c->options[A].input;
+	c->rerun.prepare = c->options[A].prepare;
+	return rerun_begin(&c->rerun, N_SIDES * (c->options[A].warmup + c->options[A].runs));
+}
+
+static void report_side(const struct comparing *c, int side)
+{
+	char head[8];
+
+	if (c->outlived[side])
+		complain("%s: processes outlived the command; what they counted until then is "
+			 "included; --wait counts to the end",
+			 letters[side]);
+	snprintf(head, sizeof(head), "%s: ", letters[side]);
+	if (c->ignored[side])
+		complain_of_ignored(head, c->ignored[side], c->options[side].runs);
 }
 
 static int compare_commands(struct comparing *c, const struct compare_options *options)
@@ -244,10 +264,7 @@ static int compare_commands(struct comparing *c, const struct compare_options *o
 	if (own >= 0)
 		restore_output(own);
 	for (int side = 0; compared && side < N_SIDES; side++)
-		if (c->outlived[side])
-			complain("%s: processes outlived the command; what they counted until then "
-				 "is included; --wait counts to the end",
-				 letters[side]);
+		report_side(c, side);
 	return compared ? write_comparison(c, &options->diff) : c->status;
 }
 
@@ -266,7 +283,7 @@ static int compare_main(int argc, char **argv)
 		},
 		.diff = { .confidence = 95, .write = diff_write_text },
 	};
-	struct comparing c = { .start = NO_START };
+	struct comparing c = { 0 };
 	int n = take_options(&compare_subcommand, &options, argc, argv);
 	char **second = split_commands(argv + n);
 	int status = EXIT_PERFEX;

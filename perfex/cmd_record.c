@@ -41,6 +41,7 @@ static const struct option_row rows[] = {
 	NUMBER_OPTION("seed", 0, "N", "the seed of random periods; by default each run has another",
 		      struct record_options, seed, 1, UINT_MAX, " of a seed"),
 	MODE_OPTIONS(AT, "; the default", "; this needs CAP_PERFMON", "; this needs CAP_PERFMON"),
+	INPUT_OPTION(AT),
 	OUTPUT_OPTION(AT, "write to FILE; by default " RECORD_DEFAULT_FILE),
 	BACKEND_OPTION(AT),
 	REFUSED_OPTION("all-cpus", 'a', NULL,

@@ -138,6 +138,7 @@ static const struct option_row rows[] = {
 		    "perfex stat-of FILE shows them",
 		    take_regions, 0),
 	FLAG_OPTION("wait", 0, "also wait for processes that outlive COMMAND", struct options, wait),
+	RERUN_OPTIONS(0),
 	OUTPUT_OPTION(0, "write the counts to FILE instead of standard error;\n"
 			 "%r, %h and %p in its name: MPI rank, host, process"),
 	APPEND_OPTION(0),
@@ -250,6 +251,9 @@ static void check_options(const struct options *options, int argc)
 	if (options->wait && options->view == SELF)
 		fail("--wait and --self exclude each other: --self counts nothing that outlives "
 		     "the command");
+	if (!options->command[0] && (options->input || options->prepare || options->ignore_failure))
+		fail("--input, --prepare and --ignore-failure are for a command, not for process %d",
+		     options->process);
 	check_regions(options);
 	check_output(options);
 	check_old_options(options);

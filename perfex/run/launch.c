@@ -62,6 +62,13 @@ bool watch_signal(struct watch *watch, const struct command *command)
 	return false;
 }
 
+void restore_signals(const struct watch *watch)
+{
+	if (watch->ignored_children)
+		signal(SIGCHLD, SIG_IGN);
+	sigprocmask(SIG_SETMASK, &watch->before, NULL);
+}
+
 /*
  * If the user has named a backend, the library also uses it in COMMAND.  Returns false, with errno
  * set, if the environment cannot be changed.
@@ -84,9 +91,7 @@ static void run_child(int go, int failure, const struct options *options, const 
 
 	while (read(go, &byte, 1) < 0 && errno == EINTR)
 		;
-	if (watch->ignored_children)
-		signal(SIGCHLD, SIG_IGN);
-	sigprocmask(SIG_SETMASK, &watch->before, NULL);
+	restore_signals(watch);
 	if (pass_backend(options))
 		execvp(options->command[0], options->command);
 	error = errno;

@@ -48,6 +48,9 @@ struct options {
 	char *output;					/* NULL: log_fd */
 	unsigned int log_fd;				/* NO_LOG_FD: none was given */
 	bool append, no_shell, wait;
+	bool ignore_failure;  /* a run may end with another status than 0 */
+	const char *input;    /* file that the command reads; NULL: standard input of perfex */
+	const char *prepare;  /* command of the shell before each run; NULL: none */
 	const struct format *format;
 	char **command; /* argv of the command, NULL-terminated; empty: none */
 };
@@ -96,6 +99,25 @@ char *old_event(enum numbers numbers, const char *spec);
 #define OUTPUT_OPTION(at, help_)                                                                   \
 	CALL_AT((at) + offsetof(struct options, output), "output", 'o', "FILE", help_,             \
 		take_output, 0)
+/* The names are those of hyperfine's options. */
+#define INPUT_OPTION(at)                                                                           \
+	{                                                                                          \
+		.name = "input", .argument = "FILE", .kind = OPTION_TEXT,                          \
+		.help = "let each run read FILE",                                                  \
+		.field = (at) + offsetof(struct options, input)                                    \
+	}
+#define RERUN_OPTIONS(at)                                                                          \
+	INPUT_OPTION(at),                                                                          \
+		{ .name = "prepare",                                                               \
+		  .argument = "COMMAND",                                                           \
+		  .kind = OPTION_TEXT,                                                             \
+		  .help = "before each run let the shell execute COMMAND",                         \
+		  .field = (at) + offsetof(struct options, prepare) },                             \
+	{                                                                                          \
+		.name = "ignore-failure", .kind = OPTION_FLAG,                                     \
+		.help = "count runs that end with another status than 0, too",                     \
+		.field = (at) + offsetof(struct options, ignore_failure)                           \
+	}
 #define APPEND_OPTION(at)                                                                          \
 	{                                                                                          \
 		.name = "append", .help = "append to FILE", .kind = OPTION_FLAG,                   \

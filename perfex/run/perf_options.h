@@ -82,11 +82,10 @@
 		REFUSED_OPTION("record-tpebs", 0, NULL, UNSAMPLED),                                \
 		REFUSED_OPTION("smi-cost", 0, NULL,                                                \
 			       "interrupts of system management are not counted"),                 \
-		REFUSED_OPTION("sync", 'S', NULL, "type sync in front of perfex"),                 \
+		REFUSED_OPTION("sync", 'S', NULL, "--prepare=sync"),                 \
 		REFUSED_OPTION("transaction", 'T', NULL,                                           \
 			       "name the events; perfex list tx shows this machine's"),            \
-		REFUSED_OPTION("pre", 0, "COMMAND", "--warmup=N runs COMMAND itself before"),      \
-		REFUSED_OPTION("post", 0, "COMMAND", "type it behind perfex, after a ;"),          \
-		REFUSED_OPTION("input", 0, "FILE", "perfex diff and perfex report read recordings")
+		REFUSED_OPTION("pre", 0, "COMMAND", "--prepare=COMMAND"),                          \
+		REFUSED_OPTION("post", 0, "COMMAND", "type it behind perfex, after a ;")
 
 #endif

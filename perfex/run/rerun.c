@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Checks whether a command can be run more than once, and rewinds its standard input. */
+/* Lets all runs of a command begin alike: with the same standard input, after the same command. */
+#define _GNU_SOURCE
 #include "rank.h"
 #include "run.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/pidfd.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 static bool refuse_runs(unsigned int runs, const char *why)
@@ -34,43 +38,194 @@ static bool check_rank(unsigned int runs)
 	return refuse_runs(runs, why);
 }
 
-bool rerun_check(unsigned int runs, off_t *start)
+/* Makes the file standard input.  Returns false, with errno set, if it cannot be opened. */
+static bool open_input(const char *path)
 {
-	struct stat status;
-	int access;
+	int fd = open(path, O_RDONLY | O_NOCTTY);
 
-	if (!check_rank(runs))
+	if (fd > STDIN_FILENO && dup2(fd, STDIN_FILENO) < 0)
 		return false;
-	if (fstat(STDIN_FILENO, &status) < 0)
+	if (fd > STDIN_FILENO)
+		close(fd);
+	return fd >= 0;
+}
+
+static bool is_terminal(const char *path)
+{
+	int fd = open(path, O_RDONLY | O_NOCTTY | O_NONBLOCK | O_CLOEXEC);
+	bool is = fd >= 0 && isatty(fd);
+
+	if (fd >= 0)
+		close(fd);
+	return is;
+}
+
+static bool take_input(const char *path)
+{
+	struct stat status = { 0 };
+
+	if (open_input(path) && fstat(STDIN_FILENO, &status) == 0 && !S_ISDIR(status.st_mode))
 		return true;
-	if (S_ISFIFO(status.st_mode))
-		return refuse_runs(runs,
-				   "standard input is a pipe, which only the first could read: "
-				   "redirect it from a file or from /dev/null");
-	if (S_ISSOCK(status.st_mode))
-		return refuse_runs(runs,
-				   "standard input is a socket, which only the first could read: "
-				   "redirect it from a file or from /dev/null");
-	if (!S_ISREG(status.st_mode))
+	if (S_ISDIR(status.st_mode))
+		errno = EISDIR;
+	complain("--input=%s: %m", path);
+	return false;
+}
+
+/*
+ * Refuses a pipe or a terminal for more than one run.  Opens a pipe for the only one, as long as a
+ * signal can still end the wait for the writer.
+ */
+static bool check_input(struct rerun *rerun, unsigned int runs)
+{
+	const char *path = rerun->input;
+	struct stat status;
+
+	if (stat(path, &status) < 0)
 		return true;
+	if (runs > 1 && S_ISFIFO(status.st_mode))
+		return refuse_runs(runs, "--input is a pipe, which only the first could read");
+	if (runs > 1 && is_terminal(path))
+		return refuse_runs(runs, "--input is a terminal, which only the first could read");
+	if (!S_ISFIFO(status.st_mode))
+		return true;
+	rerun->input = NULL;
+	return take_input(path);
+}
+
+/* Returns what standard input is, if only one run could read it; otherwise NULL. */
+static const char *name_of_stream(const struct stat *status)
+{
+	if (S_ISFIFO(status->st_mode))
+		return "a pipe";
+	if (S_ISSOCK(status->st_mode))
+		return "a socket";
 	/*
 	 * Standard input and output may be the same open file.  After a rewind, the command would
 	 * overwrite its earlier output.
 	 */
-	access = fcntl(STDIN_FILENO, F_GETFL) & O_ACCMODE;
-	if (access == O_RDWR)
-		return refuse_runs(runs,
-				   "standard input is open for writing too, so it is not rewound "
-				   "for the second: redirect it from a file or from /dev/null");
-	if (access == O_RDONLY)
-		*start = lseek(STDIN_FILENO, 0, SEEK_CUR);
+	if (S_ISREG(status->st_mode) && (fcntl(STDIN_FILENO, F_GETFL) & O_ACCMODE) == O_RDWR)
+		return "a file that is open for writing too";
+	return NULL;
+}
+
+/* The first run would read all that there is, and the others nothing. */
+static bool replace_input(unsigned int runs, const char *stream)
+{
+	if (stream)
+		complain("standard input is %s, which can be read once: the %u runs read /dev/null "
+			 "instead; name a file for them by --input=FILE",
+			 stream, runs);
+	if (open_input("/dev/null"))
+		return true;
+	complain("cannot open /dev/null: %m");
+	return false;
+}
+
+bool rerun_begin(struct rerun *rerun, unsigned int runs)
+{
+	struct stat status;
+	const char *stream;
+
+	rerun->start = NO_START;
+	if (runs > 1 && !check_rank(runs))
+		return false;
+	if (rerun->input)
+		return check_input(rerun, runs);
+	if (runs == 1 || fstat(STDIN_FILENO, &status) < 0)
+		return true;
+	stream = name_of_stream(&status);
+	if (stream || isatty(STDIN_FILENO))
+		return replace_input(runs, stream);
+	if (S_ISREG(status.st_mode) && (fcntl(STDIN_FILENO, F_GETFL) & O_ACCMODE) == O_RDONLY)
+		rerun->start = lseek(STDIN_FILENO, 0, SEEK_CUR);
 	return true;
 }
 
-bool rerun_rewind(off_t start)
+/*
+ * Lets the shell execute the command, with the signals that perfex was started with.  Returns the
+ * shell's number, or -1 with errno set.
+ */
+static pid_t start_shell(const char *command, const struct watch *watch)
 {
-	if (lseek(STDIN_FILENO, start, SEEK_SET) >= 0)
+	int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	pid_t pid = null < 0 ? -1 : fork();
+
+	if (pid == 0) {
+		dup2(null, STDIN_FILENO);
+		restore_signals(watch);
+		execl("/bin/sh", "sh", "-c", command, NULL);
+		_exit(EXIT_NOT_EXECUTABLE);
+	}
+	if (null >= 0)
+		close(null);
+	return pid;
+}
+
+/*
+ * Waits for the end of the shell, and passes signals on to it.  Returns its wait status, or -1 with
+ * errno set.
+ */
+static int wait_for_shell(pid_t pid, struct watch *watch)
+{
+	struct command shell = {
+		.pid = pid,
+		.process = pidfd_open(pid, 0),
+		.go = -1,
+		.failure = -1,
+	};
+	struct pollfd fd[] = { { .fd = shell.process, .events = POLLIN },
+			       { .fd = watch->signals, .events = POLLIN } };
+
+	if (shell.process < 0) {
+		command_kill(&shell);
+		return -1;
+	}
+	while (!fd[0].revents) {
+		if (poll(fd, sizeof(fd) / sizeof(fd[0]), -1) < 0)
+			continue;
+		if (fd[1].revents)
+			watch_signal(watch, &shell);
+	}
+	return command_wait(&shell, NULL);
+}
+
+static bool prepare_run(const char *command, struct watch *watch)
+{
+	pid_t pid = start_shell(command, watch);
+	int status = pid < 0 ? -1 : wait_for_shell(pid, watch);
+
+	if (status < 0)
+		complain("--prepare: cannot execute '%s': %m", command);
+	else if (watch->stop)
+		complain("--prepare: a signal came while '%s' ran: there is no further run", command);
+	else if (WIFSIGNALED(status))
+		complain("--prepare: '%s' died of signal %d (%s)", command, WTERMSIG(status),
+			 strsignal(WTERMSIG(status)));
+	else if (status)
+		complain("--prepare: '%s' ended with status %d", command, WEXITSTATUS(status));
+	return status == 0 && !watch->stop;
+}
+
+bool rerun_next(const struct rerun *rerun, struct watch *watch)
+{
+	if (rerun->prepare && !prepare_run(rerun->prepare, watch))
+		return false;
+	if (rerun->input)
+		return take_input(rerun->input);
+	if (rerun->start == NO_START || lseek(STDIN_FILENO, rerun->start, SEEK_SET) >= 0)
 		return true;
 	complain("standard input cannot be rewound for another run: %s", strerror(errno));
 	return false;
+}
+
+bool failure_is_ignored(const struct options *options, int wait_status)
+{
+	return options->ignore_failure && WIFEXITED(wait_status) && WEXITSTATUS(wait_status);
+}
+
+void complain_of_ignored(const char *head, unsigned int ignored, unsigned int runs)
+{
+	complain("%s%u of %u runs ended with another status than 0, and are counted", head, ignored,
+		 runs);
 }

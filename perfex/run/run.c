@@ -60,18 +60,19 @@ struct runs {
 	struct output output;
 	struct watch watch;
 	struct progress progress;
-	off_t start; /* of standard input; see rerun.c */
+	struct rerun rerun;
 	int process; /* pidfd of the process to attach to */
 	struct sample last;
+	unsigned int ignored; /* counted runs with a status that --ignore-failure ignores */
 	int exit_status; /* of an error of perfex; 0: take that of the last run */
 };
 
 /* A command that was ended by SIGTERM at the time limit has not failed. */
-static bool has_succeeded(const struct sample *sample)
+static bool has_succeeded(const struct runs *runs, const struct sample *sample)
 {
 	int status = sample->wait_status;
 
-	return status == 0 ||
+	return status == 0 || failure_is_ignored(runs->options, status) ||
 	       (sample->timed_out && WIFSIGNALED(status) && WTERMSIG(status) == SIGTERM);
 }
 
@@ -81,7 +82,7 @@ static bool has_succeeded(const struct sample *sample)
  */
 static bool is_whole(const struct runs *runs, const struct sample *sample)
 {
-	return has_succeeded(sample) && !(sample->cut_short && runs->progress.all > 1);
+	return has_succeeded(runs, sample) && !(sample->cut_short && runs->progress.all > 1);
 }
 
 /* Returns true if the command or process ended within the delay. */
@@ -103,18 +104,19 @@ static void complain_of_delay(const struct runs *runs, const char *what)
 			 options->command[0] ? "command" : "process", options->delay_ms);
 }
 
-static void complain_of_run(const char *what, const struct sample *sample, const char *counts)
+static void complain_of_run(const struct runs *runs, const char *what, const struct sample *sample,
+			    const char *counts)
 {
 	int status = sample->wait_status;
 
-	if (has_succeeded(sample))
+	if (has_succeeded(runs, sample))
 		complain("%s was cut short: no further run; %s", what, counts);
 	else if (WIFSIGNALED(status))
 		complain("%s died of signal %d (%s): no further run; %s", what, WTERMSIG(status),
 			 strsignal(WTERMSIG(status)), counts);
 	else
-		complain("%s ended with status %d: no further run; %s", what, WEXITSTATUS(status),
-			 counts);
+		complain("%s ended with status %d: no further run; %s (--ignore-failure goes on)",
+			 what, WEXITSTATUS(status), counts);
 }
 
 /* Returns the number of all runs: warm-ups, and the passes of all repetitions. */
@@ -140,7 +142,7 @@ static bool go_on(struct runs *runs, const char *what, const struct sample *samp
 	}
 	if (!is_whole(runs, sample)) {
 		if (runs->progress.all > 1)
-			complain_of_run(what, sample, counts);
+			complain_of_run(runs, what, sample, counts);
 		return false;
 	}
 	if (more && runs->watch.stop)
@@ -162,7 +164,10 @@ static struct counting make_counting(struct runs *runs)
 
 static bool begin_run(struct runs *runs)
 {
-	if (runs->start == NO_START || rerun_rewind(runs->start))
+	const struct options *options = runs->options;
+	bool is_only = runs->progress.all == 1 && !options->prepare && !options->input;
+
+	if (is_only || rerun_next(&runs->rerun, &runs->watch))
 		return true;
 	runs->exit_status = EXIT_PERFEX;
 	return false;
@@ -252,6 +257,8 @@ static bool one_run(struct runs *runs, unsigned int run, unsigned int pass)
 	if (runs->exit_status)
 		return refuse_run(runs, what);
 	runs->last = sample;
+	if (sample.wait_status)
+		runs->ignored += failure_is_ignored(runs->options, sample.wait_status);
 	kept = keep_run(runs, run, pass, &sample);
 	progress_step(&runs->progress);
 	return go_on(runs, what, &sample,
@@ -277,6 +284,9 @@ static void report_runs(struct runs *runs)
 			 recording->running, recording->running == 1 ? "" : "s",
 			 recording->running == 1 ? "s" : "",
 			 recording->options->wait ? "" : "; --wait counts to the end");
+	if (runs->ignored)
+		complain_of_ignored("", runs->ignored,
+				    runs->progress.done - runs->options->warmup);
 	if (recording->members.lost)
 		complain("%lu exits were too fast to be recorded; they are in the total only",
 			 recording->members.lost);
@@ -287,7 +297,7 @@ static int end_runs(struct runs *runs)
 	recording_free(&runs->recording);
 	if (runs->exit_status)
 		return runs->exit_status;
-	return has_succeeded(&runs->last) ? 0 : exit_as(runs->last.wait_status);
+	return has_succeeded(runs, &runs->last) ? 0 : exit_as(runs->last.wait_status);
 }
 
 /*
@@ -300,7 +310,7 @@ static bool check_repetition(struct runs *runs)
 	unsigned int n = count_runs(runs);
 
 	if (options->command[0])
-		return n == 1 || rerun_check(n, &runs->start);
+		return (n == 1 && !options->input) || rerun_begin(&runs->rerun, n);
 	if (options->timeout_ms || n == 1)
 		return true;
 	complain("process %d would be counted once, and %u runs are to be made: limit a run by "
@@ -328,7 +338,13 @@ bool prepare_options(struct options *options)
 
 int run_command(const struct options *options)
 {
-	struct runs runs = { .options = options, .process = -1, .start = NO_START };
+	struct runs runs = {
+		.options = options,
+		.process = -1,
+		.rerun = { .input = options->input,
+			   .prepare = options->prepare,
+			   .start = NO_START },
+	};
 	struct stat regions = { 0 };
 
 	if (options->process)

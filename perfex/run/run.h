@@ -7,7 +7,7 @@
  * numbers.c	numbers without 0x, as perfex of perfctr 2.6 took them
  * usual.c	events that are counted if the command line names none
  * regions.c	tells the command which events to count in its own regions
- * rerun.c	refuses repeated runs that cannot work; rewinds standard input
+ * rerun.c	standard input of all runs, and the command before each
  * rank.c	rank of this process in a parallel program
  * count.c	one run, with delay, time limit and intervals
  * events.c	parses events, and assigns them to passes and counters
@@ -59,15 +59,29 @@ bool regions_ask(const struct recording *recording, struct stat *before);
 void regions_check(const struct options *options, const struct stat *before);
 
 /* rerun.c: both functions return false after an error message */
+struct watch;
+
+struct rerun {
+	const char *input;   /* --input: the file for standard input; NULL: perfex's own */
+	const char *prepare; /* --prepare: command of the shell before each run; NULL: none */
+	off_t start;	     /* of standard input in each run, or NO_START; see rerun_begin() */
+};
+
 #define NO_START (-1) /* standard input is not rewound */
 /*
- * Checks whether the command can be run "runs" times, more than once.  If standard input is a
- * regular file, sets *start to its offset.  Otherwise leaves *start, which the caller has set to
- * NO_START.
+ * Checks whether the command can be run "runs" times.  If there is more than one run, /dev/null
+ * replaces a standard input that only the first one could read.
  */
-bool rerun_check(unsigned int runs, off_t *start);
-/* Moves standard input back to start.  Called before each run if start is not NO_START. */
-bool rerun_rewind(off_t start);
+bool rerun_begin(struct rerun *rerun, unsigned int runs);
+/*
+ * Called before each run: prepares it, then opens the input, or rewinds standard input if that is a
+ * regular file.  Sets watch->stop, and returns false, if a signal comes meanwhile.
+ */
+bool rerun_next(const struct rerun *rerun, struct watch *watch);
+/* Has the command ended with a status other than 0 that --ignore-failure ignores? */
+bool failure_is_ignored(const struct options *options, int wait_status);
+/* Says how many runs of a command did.  head: begins the line */
+void complain_of_ignored(const char *head, unsigned int ignored, unsigned int runs);
 
 /* recording.c: the values of one quantity, one for each run */
 struct series {
@@ -151,6 +165,8 @@ struct watch {
 
 void watch_begin(struct watch *watch, bool with_command);
 bool watch_signal(struct watch *watch, const struct command *command);
+/* Restores the state before watch_begin(), in a child that executes a program. */
+void restore_signals(const struct watch *watch);
 
 struct command {
 	pid_t pid; /* 0: there is none */

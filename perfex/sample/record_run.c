@@ -19,6 +19,7 @@ struct recorder {
 	struct events events;
 	struct perfctr_control *control;
 	struct watch watch;
+	struct rerun rerun;
 	struct command command;
 	struct perfctr *context;
 	/* NULL in a run that is counted but not recorded: */
@@ -232,7 +233,8 @@ static int run_once(struct recorder *recorder)
 
 	recorder->control->flags =
 		PERFCTR_CONTROL_STOPPED | PERFCTR_CONTROL_INHERIT | PERFCTR_CONTROL_PHASE;
-	if (!command_fork(&recorder->command, options, &recorder->watch))
+	if (!rerun_next(&recorder->rerun, &recorder->watch) ||
+	    !command_fork(&recorder->command, options, &recorder->watch))
 		return EXIT_PERFEX;
 	if (open_context(recorder)) {
 		status = command_exec(&recorder->command, options->command);
@@ -316,7 +318,6 @@ static bool fit_periods(struct recorder *recorder, const struct perfctr_counts *
 static int fit_by_run(struct recorder *recorder)
 {
 	struct perfctr_counts counts;
-	off_t start = NO_START;
 	int status;
 
 	if (!recorder->info.tsc_khz) {
@@ -324,8 +325,6 @@ static int fit_by_run(struct recorder *recorder)
 			 "--period=EVENTS");
 		return EXIT_PERFEX;
 	}
-	if (!rerun_check(2, &start))
-		return EXIT_PERFEX;
 	status = run_once(recorder);
 	if (status)
 		return status;
@@ -336,9 +335,7 @@ static int fit_by_run(struct recorder *recorder)
 			 "--period=EVENTS");
 		return EXIT_PERFEX;
 	}
-	if (!fit_periods(recorder, &counts) || (start != NO_START && !rerun_rewind(start)))
-		return EXIT_PERFEX;
-	return 0;
+	return fit_periods(recorder, &counts) ? 0 : EXIT_PERFEX;
 }
 
 /*
@@ -412,7 +409,9 @@ static int record_runs(struct recorder *recorder)
 {
 	int status = 0;
 
-	if (!samples_file_check(recorder->options->run.output))
+	recorder->rerun.input = recorder->options->run.input;
+	if (!samples_file_check(recorder->options->run.output) ||
+	    !rerun_begin(&recorder->rerun, recorder->options->frequency ? 2 : 1))
 		return EXIT_PERFEX;
 	watch_begin(&recorder->watch, true);
 	if (recorder->options->frequency)

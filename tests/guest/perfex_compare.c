@@ -101,15 +101,19 @@ START_TEST(what_the_commands_write_is_thrown_away)
 END_TEST
 
 #define STDIN_PIPE                                                                                 \
-	"perfex: 6 runs of the command were asked for, and standard input is a pipe, which only "  \
-	"the first could read: redirect it from a file or from /dev/null\n"
+	"perfex: standard input is a pipe, which can be read once: the 6 runs read /dev/null "     \
+	"instead; name a file for them by --input=FILE\n"
 
 static const struct {
 	const char *script, *err;
 	int status;
 } failures[] = {
 	{ "$NOISE -- $NOISE 3<bytes",
-	  "perfex: B, run 2: it ended with status 1; nothing is compared\n", EXITED(125) },
+	  "perfex: B, run 2: it ended with status 1; nothing is compared (--ignore-failure "
+	  "compares nevertheless)\n",
+	  EXITED(125) },
+	{ "--prepare='exit 3' true -- true",
+	  "perfex: --prepare: 'exit 3' ended with status 3\n", EXITED(125) },
 	{ "true -- $DIE",
 	  "perfex: B, warm-up 1: it died of signal 9 (Killed); nothing is compared\n",
 	  EXITED(125) },
@@ -174,8 +178,30 @@ START_TEST(each_run_reads_the_same_input)
 	       " sh -c '[ $(wc -c) = 4 ]' -- sh -c '[ $(wc -c) = 4 ]' <bytes",
 	       0);
 	read_line(r.out, EVENT, column);
-	expect(&r, "cat bytes | perfex compare -r 2 -e " EVENT " cat -- cat", EXITED(125));
+	expect(&r, "cat bytes | perfex compare -r 2 -e " EVENT " cat -- sh -c '[ $(wc -c) = 0 ]'", 0);
 	ck_assert_str_eq(r.err, STDIN_PIPE);
+	expect(&r,
+	       "cat bytes | perfex compare --input=bytes -r 2 -e " EVENT
+	       " cat -- sh -c '[ $(wc -c) = 4 ]'",
+	       0);
+	ck_assert_str_eq(r.err, "");
+}
+END_TEST
+
+START_TEST(failures_are_compared_if_they_are_to_be_ignored)
+{
+	double column[6];
+	struct run r;
+
+	enter_directory();
+	/* $NOISE finds no byte, and ends with status 1 after 10 instructions. */
+	expect(&r,
+	       "perfex compare --csv --ignore-failure -r 2 -e " EVENT " $LOOP -- $NOISE 3</dev/null",
+	       0);
+	ck_assert_str_eq(r.err, "perfex: B: 2 of 2 runs ended with another status than 0, and are counted\n");
+	read_line(r.out, EVENT, column);
+	ck_assert_double_eq(column[0], 2000004);
+	ck_assert_double_eq(column[1], 10);
 }
 END_TEST
 
@@ -187,6 +213,7 @@ Suite *perfex_compare_suite(void)
 		what_the_commands_write_is_thrown_away,
 		what_outlives_a_command_is_told_or_waited_for,
 		each_run_reads_the_same_input,
+		failures_are_compared_if_they_are_to_be_ignored,
 		BY_THE_CLOCK,
 		a_certain_difference_is_told,
 		a_run_that_takes_too_long_ends_the_comparison,

@@ -63,7 +63,7 @@ START_TEST(a_failed_repetition_is_the_last_and_the_counts_before_are_kept)
 	write_bytes("bytes", bytes, 2);
 	expect(&r, "perfex -r 5 -o out --csv -e " EVENT " $NOISE 3<bytes", EXITED(1));
 	ck_assert_str_eq(r.err, "perfex: run 3 ended with status 1: no further run; its counts are "
-				"left out\n");
+				"left out (--ignore-failure goes on)\n");
 	row = find_row(contents("out"), "summary", EVENT);
 	ck_assert_uint_eq(integer(&row, RUNS), 2);
 	ck_assert_double_eq(real(&row, MEAN), NOISE(2));
@@ -227,6 +227,8 @@ START_TEST(what_does_not_fit_is_refused_with_the_plan)
 }
 END_TEST
 
+#define READ_ONCE "can be read once: the 2 runs read /dev/null instead; name a file for them by --input=FILE\n"
+
 START_TEST(each_run_reads_the_same_input)
 {
 	struct run r;
@@ -239,21 +241,116 @@ START_TEST(each_run_reads_the_same_input)
 	ck_assert_str_eq(r.out, "b\nc\nb\nc\nb\nc\n");
 	expect(&r, "cat input | perfex -o out cat", 0);
 	ck_assert_str_eq(r.out, "a\nb\nc\n");
-	expect(&r, "cat input | perfex -r 2 touch started", EXITED(125));
-	ck_assert_str_eq(r.err, "perfex: 2 runs of the command were asked for, and standard input "
-				"is a pipe, which only the first could read: redirect it from a "
-				"file or from /dev/null\n");
-	ck_assert_int_lt(access("started", F_OK), 0);
+	expect(&r, "cat input | perfex -o out -r 2 cat", 0);
+	ck_assert_str_eq(r.err, "perfex: standard input is a pipe, which " READ_ONCE);
+	ck_assert_str_eq(r.out, "");
+	expect(&r, "cat input | perfex -o out -r 2 --input=input cat", 0);
+	ck_assert_str_eq(r.err, "");
+	ck_assert_str_eq(r.out, "a\nb\nc\na\nb\nc\n");
+	expect(&r, "perfex -o out -r 2 --input=made --prepare='echo x >>new; cp new made' cat", 0);
+	ck_assert_str_eq(r.out, "x\nx\nx\n");
+	expect(&r, "perfex -o out --input=input cat", 0);
+	ck_assert_str_eq(r.out, "a\nb\nc\n");
 	/* A command that writes through the same open file must not overwrite what is there. */
 	expect(&r, "perfex -o out -r 3 sh -c 'echo x >&0' 0>written; cat written", 0);
 	ck_assert_str_eq(r.out, "x\nx\nx\n");
-	expect(&r, "perfex -r 2 touch started <>written", EXITED(125));
-	ck_assert_str_eq(r.err, "perfex: 2 runs of the command were asked for, and standard input "
-				"is open for writing too, so it is not rewound for the second: "
-				"redirect it from a file or from /dev/null\n");
-	ck_assert_int_lt(access("started", F_OK), 0);
+	expect(&r, "perfex -o out -r 2 cat <>written", 0);
+	ck_assert_str_eq(r.err,
+			 "perfex: standard input is a file that is open for writing too, which " READ_ONCE);
+	ck_assert_str_eq(r.out, "");
 	expect(&r, "perfex -o out -r 2 echo x <&-", 0);
 	ck_assert_str_eq(r.out, "x\nx\n");
+}
+END_TEST
+
+START_TEST(an_input_that_cannot_be_read_is_refused)
+{
+	static const struct {
+		const char *options, *err;
+	} inputs[] = {
+		{ "--input=.", "perfex: --input=.: Is a directory\n" },
+		{ "--input=./none", "perfex: --input=./none: No such file or directory\n" },
+		{ "-r 2 --input=fifo", "perfex: 2 runs of the command were asked for, and --input is "
+				       "a pipe, which only the first could read\n" },
+		{ "-p $$ --input=.",
+		  "perfex: --input, --prepare and --ignore-failure are for a command, not for process " },
+		{ "-r 2 --input=/dev/ptmx", "perfex: 2 runs of the command were asked for, and --input is a "
+					    "terminal, which only the first could read\n" },
+	};
+
+	enter_directory();
+	for (size_t i = 0; i < ARRAY_SIZE(inputs); i++) {
+		char script[128];
+		struct run r;
+
+		snprintf(script, sizeof(script), "%sperfex %s %s", i == 2 ? "mkfifo fifo; " : "",
+			 inputs[i].options, i == 3 ? "" : "touch started");
+		expect(&r, script, EXITED(125));
+		ck_assert_msg(strncmp(r.err, inputs[i].err, strlen(inputs[i].err)) == 0, "%s", r.err);
+		ck_assert_int_lt(access("started", F_OK), 0);
+	}
+}
+END_TEST
+
+/* $NOISE counts NOISE(byte) instructions; where it finds no byte it ends with status 1, after 10. */
+START_TEST(failures_are_counted_if_they_are_to_be_ignored)
+{
+	static const unsigned char bytes[] = { 1, 3 };
+	struct run r;
+	struct row row;
+
+	enter_directory();
+	write_bytes("bytes", bytes, 2);
+	expect(&r, "perfex -r 4 --ignore-failure -o out --csv -e " EVENT " $NOISE 3<bytes", 0);
+	ck_assert_str_eq(r.err, "perfex: 2 of 4 runs ended with another status than 0, and are counted\n");
+	row = find_row(contents("out"), "summary", EVENT);
+	ck_assert_uint_eq(integer(&row, RUNS), 4);
+	ck_assert_double_eq(real(&row, MEAN), (NOISE(1) + NOISE(3) + 10 + 10) / 4.0);
+	/* A command that dies has not ended as it meant to. */
+	expect(&r, "exec perfex -r 4 --ignore-failure -o out -e " EVENT " $DIE", SIGKILL);
+	ck_assert_str_eq(r.err, "perfex: run 1 died of signal 9 (Killed): no further run; what it "
+				"counted is all there is\n");
+}
+END_TEST
+
+START_TEST(a_command_prepares_each_run)
+{
+	struct run r;
+
+	enter_directory();
+	expect(&r,
+	       "perfex -o out -r 2 --warmup=1 --prepare='echo p >>file; cat' sh -c 'cat file; rm file'",
+	       0);
+	ck_assert_str_eq(r.out, "p\np\np\n");
+	expect(&r, "perfex -o out -r 2 --prepare='exit 3' touch started", EXITED(125));
+	ck_assert_str_eq(r.err, "perfex: --prepare: 'exit 3' ended with status 3\n");
+	ck_assert_int_lt(access("started", F_OK), 0);
+	expect(&r, "perfex -o out -r 2 --prepare='mkdir once' echo x", EXITED(125));
+	ck_assert_msg(strstr(r.err, "perfex: --prepare: 'mkdir once' ended with status 1\n"
+				    "perfex: run 2 was not counted: no further run\n"),
+		      "%s", r.err);
+	ck_assert_str_eq(r.out, "x\n");
+}
+END_TEST
+
+START_TEST(a_signal_ends_the_preparation_and_all_runs)
+{
+	static const char *const signals[] = { "TERM", "HUP" };
+	char command[128];
+	struct run r;
+
+	enter_directory();
+	for (size_t i = 0; i < ARRAY_SIZE(signals); i++) {
+		snprintf(command, sizeof(command),
+			 "perfex -o out -r 2 --prepare='kill -%s $PPID; exec sleep 300' touch started",
+			 signals[i]);
+		expect(&r, command, EXITED(125));
+		ck_assert_msg(strstr(r.err, "perfex: --prepare: a signal came while 'kill -"), "%s", r.err);
+	}
+	expect(&r, "perfex -o out --prepare='kill -INT $PPID' touch started", EXITED(125));
+	expect(&r, "perfex compare --prepare='kill -TERM $PPID; exec sleep 300' touch started -- true",
+	       EXITED(125));
+	ck_assert_int_lt(access("started", F_OK), 0);
 }
 END_TEST
 
@@ -287,7 +384,7 @@ START_TEST(a_failed_pass_is_told_and_is_no_result)
 	enter_directory();
 	expect(&r, "perfex -o out --csv --passes=2 " TWICE FAILS_SECOND, EXITED(3));
 	ck_assert_str_eq(r.err, "perfex: pass 2 of run 1 ended with status 3: no further run; its "
-				"counts are left out\n");
+				"counts are left out (--ignore-failure goes on)\n");
 	row = find_row(contents("out"), "total", "0x004100c0@1");
 	ck_assert_uint_gt(integer(&row, COUNT), 0);
 	row = find_row(contents("out"), "summary", "0x004100c4@1");
@@ -295,13 +392,13 @@ START_TEST(a_failed_pass_is_told_and_is_no_result)
 	ck_assert_str_eq(row.column[MEAN], "");
 	expect(&r, "rm -f out; perfex -o out --passes=2 " TWICE FAILS_SECOND, EXITED(3));
 	ck_assert_str_eq(r.err, "perfex: pass 1 of run 1 ended with status 3: no further run; its "
-				"counts are left out\n");
+				"counts are left out (--ignore-failure goes on)\n");
 	ck_assert_str_eq(contents("out"), "");
 	expect(&r, "rm -f done; perfex -o out --csv --per-process -r 2 " FAILS_SECOND, EXITED(3));
 	ck_assert_uint_gt(lines(contents("out"), "member,0,"), 0);
 	ck_assert_uint_eq(lines(contents("out"), "member,1,"), 0);
 	ck_assert_str_eq(r.err, "perfex: run 2 ended with status 3: no further run; its counts are "
-				"left out\n");
+				"left out (--ignore-failure goes on)\n");
 }
 END_TEST
 
@@ -316,7 +413,7 @@ START_TEST(a_repetition_that_lacks_a_pass_is_left_out_of_the_means)
 	enter_directory();
 	expect(&r, "perfex -o out --csv -r 3 --per-process --passes=2 " TWICE FAILS_FOURTH, EXITED(1));
 	ck_assert_str_eq(r.err, "perfex: pass 2 of run 2 ended with status 1: no further run; its "
-				"counts are left out\n");
+				"counts are left out (--ignore-failure goes on)\n");
 	row = find_row(contents("out"), "summary", "0x004100c0@1");
 	ck_assert_str_eq(row.column[RUNS], "1");
 	row = find_row(contents("out"), "summary", "0x004100c4@1");
@@ -455,7 +552,10 @@ SUITE(perfex_run, a_command_line_of_2_6_gives_what_2_6_gave,
       a_repetition_that_lacks_a_pass_is_left_out_of_the_means,
       intervals_of_a_failed_run_are_told_from_others, a_command_that_vanishes_is_told_by_its_run,
       what_was_not_counted_once_is_not_repeated, what_does_not_fit_is_refused_with_the_plan,
-      each_run_reads_the_same_input, a_rank_of_an_mpi_program_is_run_once,
+      each_run_reads_the_same_input, an_input_that_cannot_be_read_is_refused,
+      failures_are_counted_if_they_are_to_be_ignored, a_command_prepares_each_run,
+      a_signal_ends_the_preparation_and_all_runs,
+      a_rank_of_an_mpi_program_is_run_once,
       a_failed_pass_is_told_and_is_no_result, repetitions_have_mean_interval_deviation_and_extremes,
       a_failed_repetition_is_the_last_and_the_counts_before_are_kept,
       one_thread_has_no_more_cpu_time_than_elapsed_time,

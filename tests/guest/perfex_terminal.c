@@ -92,7 +92,7 @@ START_TEST(a_command_reads_from_the_terminal_and_gets_its_interrupt)
 			   &status);
 	ck_assert_int_eq(status, 0);
 	ck_assert_msg(strstr(text, "typed\r\ntyped\r\n"), "%s", text);
-	on_terminal("exec perfex -r 5 -o out sh -c 'echo ready; exec cat' 2>err", "\003", &status);
+	on_terminal("exec perfex -r 5 -o out sh -c 'echo ready; exec sleep 60' 2>err", "\003", &status);
 	ck_assert_msg(WIFSIGNALED(status) && WTERMSIG(status) == SIGINT, "%#x", status);
 	ck_assert_uint_eq(printed_count(contents("out"), "runs"), 1);
 }

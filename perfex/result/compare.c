@@ -39,6 +39,27 @@ void compare_estimates(struct comparison *c, double confidence)
 	c->high = c->difference + half;
 }
 
+struct ratio compare_ratio(const struct estimate *larger, const struct estimate *smaller,
+			   double confidence)
+{
+	double mean = (double)smaller->value, ratio = (double)larger->value / mean;
+	struct ratio result = { .value = ratio, .bounded = true, .low = ratio, .high = ratio };
+	struct estimate scaled = *smaller;
+	double variance, t, g, half;
+
+	scaled.variance *= ratio * ratio;
+	variance = larger->variance + scaled.variance;
+	if (variance == 0)
+		return result;
+	t = student_t(confidence, 1 / (share_of(larger, variance) + share_of(&scaled, variance)));
+	g = t * t * smaller->variance / (mean * mean);
+	result.bounded = g < 1;
+	half = t / mean * sqrt((1 - g) * larger->variance + scaled.variance);
+	result.low = (ratio - half) / (1 - g);
+	result.high = (ratio + half) / (1 - g);
+	return result;
+}
+
 static struct estimate estimate_event(const struct document_event *event)
 {
 	struct estimate estimate = { .known = event->runs > 0, .repeated = event->runs > 1 };

@@ -30,6 +30,19 @@ struct comparison {
  */
 void compare_estimates(struct comparison *comparison, double confidence);
 
+struct ratio {
+	double value;
+	bool bounded;	  /* the members below are valid */
+	double low, high; /* confidence interval */
+};
+
+/*
+ * Returns the ratio of the larger mean to the smaller one, which is above 0, with the interval of
+ * Fieller (1954).  There is none if the smaller mean may be 0.  Both are repeated.
+ */
+struct ratio compare_ratio(const struct estimate *larger, const struct estimate *smaller,
+			   double confidence);
+
 struct comparisons {
 	struct comparison *event, *rule;
 	size_t n_events, n_rules;

@@ -2,6 +2,8 @@
 #include "diff.h"
 #include "table.h"
 #include "../perfex.h"
+#include "../rules/times.h"
+#include "../textfile.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -9,43 +11,65 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const struct column text_columns[] = {
-	{ "event", LEFT }, { "modes", LEFT },	    { "A", RIGHT },
-	{ "B", RIGHT },	   { "difference", RIGHT }, { "%", RIGHT },
-	{ "low", RIGHT },  { "high", RIGHT },	    { "certainty", RIGHT },
-};
-
 static const struct column csv_columns[] = {
 	{ "event", LEFT }, { "modes", LEFT },	    { "a", RIGHT },
 	{ "b", RIGHT },	   { "difference", RIGHT }, { "percent", RIGHT },
 	{ "low", RIGHT },  { "high", RIGHT },	    { "certainty_percent", RIGHT },
 };
 
-#define N_COLUMNS (sizeof(text_columns) / sizeof(text_columns[0]))
+static const struct column text_columns[] = {
+	{ "event", LEFT }, { "A", RIGHT }, { "B", RIGHT },	   { "difference", RIGHT },
+	{ "+-", RIGHT },   { "%", RIGHT }, { "certainty", RIGHT },
+};
+
+#define N_COLUMNS(columns) (sizeof(columns) / sizeof((columns)[0]))
+
+struct label {
+	const char *name;
+	double unit;
+};
+
+/* Times are in ms for people; in CSV and JSON they are in ns, as their keys say. */
+static struct label label_of(const char *key)
+{
+	static const char *const names[N_TIMES] = {
+		[TIME_ELAPSED] = "elapsed (ms)",
+		[TIME_USER] = "user (ms)",
+		[TIME_SYSTEM] = "system (ms)",
+	};
+
+	for (size_t i = 0; i < N_TIMES; i++)
+		if (strcmp(key, time_keys[i]) == 0)
+			return (struct label){ names[i], 1e6 };
+	return (struct label){ key, 1 };
+}
 
 /* Rounds down for people, so that 100 % means a certainty of 1; does not round for CSV. */
-static void add_certainty(struct table *table, double certainty)
+static void add_certainty(struct table *table, const struct comparison *c)
 {
-	double percent = floor(certainty * 10000) / 100;
+	double percent = floor(c->certainty * 10000) / 100;
 
-	if (percent == 100 && certainty < 1)
+	if (percent == 100 && c->certainty < 1)
 		percent = 99.99;
-	if (table->format == TABLE_CSV)
-		table_add_number(table, certainty * 100);
+	if (!c->repeated)
+		table_add_number(table, (long double)NAN);
+	else if (table->format == TABLE_CSV)
+		table_add_number(table, c->certainty * 100);
 	else
 		table_add(table, "%.2f %%", percent);
 }
 
-static void add_estimate(struct table *table, const struct estimate *estimate)
+/* Adds NAN, which is shown as "-", for a number that is not known. */
+static void add_if(struct table *table, bool known, long double number, double unit)
 {
-	table_add_number(table, estimate->known ? estimate->value : (long double)NAN);
+	table_add_number(table, known ? number / unit : (long double)NAN);
 }
 
 static void add_percent(struct table *table, const struct comparison *c)
 {
 	double percent = 100 * c->difference / (double)fabsl(c->a.value);
 
-	if (c->a.value == 0)
+	if (c->a.value == 0 || !c->a.known || !c->b.known)
 		table_add_number(table, (long double)NAN);
 	else if (table->format == TABLE_CSV)
 		table_add_number(table, percent);
@@ -53,42 +77,82 @@ static void add_percent(struct table *table, const struct comparison *c)
 		table_add(table, "%+.2f", percent);
 }
 
-static void add_comparison(struct table *table, const struct comparison *c)
+static void add_csv(struct table *table, const struct comparison *c)
 {
-	size_t row_end = table->n_cells + N_COLUMNS;
-
 	table_add_text(table, c->name);
 	table_add_text(table, c->modes ? c->modes : "");
-	add_estimate(table, &c->a);
-	add_estimate(table, &c->b);
-	if (c->a.known && c->b.known) {
-		table_add_number(table, c->difference);
-		add_percent(table, c);
-	}
-	if (c->repeated) {
-		table_add_number(table, c->low);
-		table_add_number(table, c->high);
-		add_certainty(table, c->certainty);
-	}
-	while (table->n_cells < row_end)
-		table_add_number(table, (long double)NAN);
-}
-
-static void write_table(FILE *file, const struct diff *diff, enum table_format format)
-{
-	struct table table;
-
-	table_begin(&table, format, format == TABLE_CSV ? csv_columns : text_columns, N_COLUMNS);
-	for (size_t i = 0; i < diff->comparisons.n_events; i++)
-		add_comparison(&table, &diff->comparisons.event[i]);
-	for (size_t i = 0; i < diff->comparisons.n_rules; i++)
-		add_comparison(&table, &diff->comparisons.rule[i]);
-	table_end(&table, file);
+	add_if(table, c->a.known, c->a.value, 1);
+	add_if(table, c->b.known, c->b.value, 1);
+	add_if(table, c->a.known && c->b.known, c->difference, 1);
+	add_percent(table, c);
+	add_if(table, c->repeated, c->low, 1);
+	add_if(table, c->repeated, c->high, 1);
+	add_certainty(table, c);
 }
 
 void diff_write_csv(FILE *file, const struct diff *diff)
 {
-	write_table(file, diff, TABLE_CSV);
+	struct table table;
+
+	table_begin(&table, TABLE_CSV, csv_columns, N_COLUMNS(csv_columns));
+	for (size_t i = 0; i < diff->comparisons.n_events; i++)
+		add_csv(&table, &diff->comparisons.event[i]);
+	for (size_t i = 0; i < diff->comparisons.n_rules; i++)
+		add_csv(&table, &diff->comparisons.rule[i]);
+	table_end(&table, file);
+}
+
+/* Does the name end with its modes, as instructions:u? */
+static bool names_modes(const char *name)
+{
+	const char *last = strrchr(name, ':');
+
+	return last && last[1] && !last[1 + strspn(last + 1, "uk")];
+}
+
+/* common: the modes of all events, which are written below the table; NULL: they differ */
+static void add_for_people(struct table *table, const struct comparison *c, const char *common)
+{
+	struct label label = label_of(c->name);
+
+	if (c->modes && !common && !names_modes(c->name))
+		table_add(table, "%s (%s)", label.name, c->modes);
+	else
+		table_add_text(table, label.name);
+	add_if(table, c->a.known, c->a.value, label.unit);
+	add_if(table, c->b.known, c->b.value, label.unit);
+	add_if(table, c->a.known && c->b.known, c->difference, label.unit);
+	add_if(table, c->repeated, (c->high - c->low) / 2, label.unit);
+	add_percent(table, c);
+	add_certainty(table, c);
+}
+
+/* Returns the modes of all events; NULL: they differ, or no event has modes. */
+static const char *common_modes(const struct comparisons *comparisons)
+{
+	const char *modes = NULL;
+
+	for (size_t i = 0; i < comparisons->n_events; i++) {
+		const char *next = comparisons->event[i].modes;
+
+		if (modes && next && strcmp(modes, next) != 0)
+			return NULL;
+		modes = next ? next : modes;
+	}
+	return modes;
+}
+
+static void write_table(FILE *file, const struct diff *diff, enum table_format format,
+			const char *modes)
+{
+	struct table table;
+
+	table_begin(&table, format, text_columns, N_COLUMNS(text_columns));
+	for (size_t i = 0; i < diff->comparisons.n_events; i++)
+		add_for_people(&table, &diff->comparisons.event[i], modes);
+	for (size_t i = 0; i < diff->comparisons.n_rules; i++)
+		add_for_people(&table, &diff->comparisons.rule[i], modes);
+	table_end(&table, file);
 }
 
 /* quote is written on both sides of the command. */
@@ -109,14 +173,26 @@ static void write_side(FILE *file, const char *letter, const struct side *side, 
 	free(command);
 }
 
+/* Writes the line, in as many lines as it needs, and frees it. */
+static void write_line(FILE *file, struct text *line)
+{
+	text_close(line);
+	write_words(file, line->text, line->size, 0, 0);
+	free(line->text);
+}
+
 static void write_names(FILE *file, const char *what, const char *const *name, size_t n)
 {
+	struct text line;
+	FILE *names;
+
 	if (!n)
 		return;
-	fprintf(file, "%s", what);
+	names = text_open(&line);
+	fputs(what, names);
 	for (size_t i = 0; i < n; i++)
-		fprintf(file, "%s%s", i ? ", " : " ", name[i]);
-	putc('\n', file);
+		fprintf(names, "%s%s", i ? ", " : " ", label_of(name[i]).name);
+	write_line(file, &line);
 }
 
 static bool all_repeated(const struct comparisons *comparisons)
@@ -129,16 +205,23 @@ static bool all_repeated(const struct comparisons *comparisons)
 
 static void write_outliers(FILE *file, const char *letter, const struct outliers *outliers)
 {
+	struct text line;
+	FILE *list;
+
 	if (!outliers->n)
 		return;
-	fprintf(file, "outliers of %s:", letter);
+	list = text_open(&line);
+	fprintf(list, "outliers of %s:", letter);
 	for (size_t i = 0; i < outliers->n; i++) {
 		const struct outlier *o = &outliers->outlier[i];
+		struct label label = label_of(o->name);
+		char number[NUMBER_TEXT];
 
-		fprintf(file, "%s %s %" PRIu64 " (run %zu)", i ? "," : "", o->name, o->count,
-			o->run + 1);
+		number_format(number, TABLE_TEXT, o->count / (long double)label.unit);
+		fprintf(list, "%s %s %s (run %zu)", i ? "," : "", label.name, number, o->run + 1);
 	}
-	fputs("; they are in the means\n", file);
+	fputs("; they are in the means", list);
+	write_line(file, &line);
 }
 
 /* In Markdown, empty lines separate the paragraphs. */
@@ -147,21 +230,22 @@ static void write_diff(FILE *file, const struct diff *diff, enum table_format fo
 	const struct comparisons *comparisons = &diff->comparisons;
 	const char *gap = format == TABLE_MARKDOWN ? "\n" : "";
 	const char *quote = format == TABLE_MARKDOWN ? "`" : "";
+	const char *modes = common_modes(comparisons);
 
 	write_side(file, "A", &diff->a, quote);
 	fputs(gap, file);
 	write_side(file, "B", &diff->b, quote);
 	fputs(gap, file);
-	write_table(file, diff, format);
+	write_table(file, diff, format, modes);
 	fputs(gap, file);
 	write_names(file, "only in A:", comparisons->only_a, comparisons->n_only_a);
 	write_names(file, "only in B:", comparisons->only_b, comparisons->n_only_b);
 	write_outliers(file, "A", &diff->a.outliers);
 	write_outliers(file, "B", &diff->b.outliers);
-	fprintf(file,
-		"low and high: %g %% interval of the difference; certainty: that there is "
-		"one\n",
+	fprintf(file, "+-: %g %% interval of the difference; certainty: that there is one\n",
 		diff->confidence);
+	if (modes)
+		fprintf(file, "modes: %s\n", modes);
 	if (!all_repeated(comparisons))
 		fputs("a single run has no interval: record with perfex run -r N to have one\n",
 		      file);
@@ -178,21 +262,39 @@ void diff_write_markdown(FILE *file, const struct diff *diff)
 	write_diff(file, diff, TABLE_MARKDOWN);
 }
 
+/* Has as many digits as tell two commands apart: 1.31, 13.1, 131. */
+static void write_ratio(FILE *file, double ratio)
+{
+	fprintf(file, "%.*f", ratio < 10 ? 2 : ratio < 100 ? 1 : 0, ratio);
+}
+
 void diff_write_conclusion(FILE *file, const struct diff *diff)
 {
 	const struct comparison *c = NULL;
-	double percent;
+	struct ratio ratio;
+	bool b_is_faster;
 
 	for (size_t i = 0; i < diff->comparisons.n_events && !c; i++)
 		if (strcmp(diff->comparisons.event[i].name, "elapsed_ns") == 0)
 			c = &diff->comparisons.event[i];
-	if (!c || !c->repeated || c->a.value == 0)
+	if (!c || !c->repeated || c->a.value == 0 || c->b.value == 0)
 		return;
-	percent = 100 * c->difference / (double)c->a.value;
-	if (c->certainty < diff->confidence / 100)
+	if (c->certainty < diff->confidence / 100) {
 		fprintf(file, "no difference in time is certain at %g %%\n", diff->confidence);
-	else
-		fprintf(file, "B takes %.2f %% %s time than A: %.3f ms, not %.3f ms\n",
-			fabs(percent), percent > 0 ? "more" : "less", (double)c->b.value / 1e6,
-			(double)c->a.value / 1e6);
+		return;
+	}
+	b_is_faster = c->difference < 0;
+	ratio = compare_ratio(b_is_faster ? &c->a : &c->b, b_is_faster ? &c->b : &c->a,
+			      diff->confidence / 100);
+	fprintf(file, "%c is ", b_is_faster ? 'B' : 'A');
+	write_ratio(file, ratio.value);
+	fprintf(file, " times as fast as %c", b_is_faster ? 'A' : 'B');
+	if (ratio.bounded) {
+		fprintf(file, " (%g %%: ", diff->confidence);
+		write_ratio(file, ratio.low);
+		fputs(" to ", file);
+		write_ratio(file, ratio.high);
+		putc(')', file);
+	}
+	putc('\n', file);
 }

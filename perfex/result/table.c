@@ -11,6 +11,7 @@
 #include <string.h>
 
 #define SPACE_BETWEEN 2
+#define LINE_WIDTH 80 /* of a terminal */
 
 /* For people, numbers from here on have one decimal; smaller ones have six digits. */
 #define LARGE 100000
@@ -100,6 +101,20 @@ static int column_width(const struct table *table, size_t column)
 	return width;
 }
 
+/*
+ * If the table is too wide for a terminal, makes the first column as narrow as must be, but not
+ * narrower than its title.  Longer names get lines of their own.
+ */
+static void fit_first_column(const struct table *table, int width[])
+{
+	int room = LINE_WIDTH;
+
+	for (size_t i = 1; i < table->n_columns; i++)
+		room -= SPACE_BETWEEN + width[i];
+	if (table->column[0].side == LEFT && room < width[0] && room >= width_of(table->cell[0]))
+		width[0] = room;
+}
+
 /* Writes blanks only in front of a cell that is not empty, so that no line ends with blanks. */
 static void print_text(const struct table *table, FILE *file)
 {
@@ -111,12 +126,18 @@ static void print_text(const struct table *table, FILE *file)
 		make_printable(table->cell[i]);
 	for (size_t i = 0; i < table->n_columns; i++)
 		width[i] = column_width(table, i);
+	fit_first_column(table, width);
 	for (size_t i = 0; i < table->n_cells; i++) {
 		size_t column = i % table->n_columns;
 		bool last = column == table->n_columns - 1;
 		bool left = table->column[column].side == LEFT;
 		int space = width[column] - width_of(table->cell[i]);
 
+		if (space < 0) {
+			fprintf(file, "%s\n", table->cell[i]);
+			before = width[column] + SPACE_BETWEEN;
+			continue;
+		}
 		before += left ? 0 : space;
 		if (table->cell[i][0]) {
 			fprintf(file, "%*s%s", before, "", table->cell[i]);

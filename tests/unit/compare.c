@@ -209,6 +209,35 @@ START_TEST(without_variation_a_difference_is_certain)
 }
 END_TEST
 
+/*
+ * The ends of Fieller's interval are the ratios r at which |x - r * y| is t times the standard error of x - r * y.
+ * They were found by bisection, with t from a numerical integral of Student's density.  In the third row t * 2 is more
+ * than 1, so that the smaller mean may be 0.
+ */
+static const struct {
+	struct estimate larger, smaller;
+	struct ratio ratio;
+} ratios[] = {
+	{ { true, true, 13, 4 / 3.0, 2 }, { true, true, 10, 4 / 3.0, 2 },
+	  { 1.3, true, 0.8648987772, 2.0508787075 } },
+	{ { true, true, 2, 0, 9 }, { true, true, 1, 0.01, 9 }, { 2, true, 1.6310343877, 2.5846996923 } },
+	{ { true, true, 2, 1, 9 }, { true, true, 1, 4, 9 }, { 2, false, 0, 0 } },
+	{ { true, true, 3, 0, 9 }, { true, true, 2, 0, 9 }, { 1.5, true, 1.5, 1.5 } },
+};
+
+START_TEST(the_interval_of_a_ratio_is_fiellers)
+{
+	struct ratio ratio = compare_ratio(&ratios[_i].larger, &ratios[_i].smaller, 0.95);
+
+	ck_assert_double_eq(ratio.value, ratios[_i].ratio.value);
+	ck_assert_int_eq(ratio.bounded, ratios[_i].ratio.bounded);
+	if (ratio.bounded) {
+		ck_assert_double_eq_tol(ratio.low, ratios[_i].ratio.low, 1e-8);
+		ck_assert_double_eq_tol(ratio.high, ratios[_i].ratio.high, 1e-8);
+	}
+}
+END_TEST
+
 #define PAIR(cycles, instructions)                                                                 \
 	PLAIN(EVENT("c", "user", "0", cycles) "," EVENT("i", "user", "0", instructions),           \
 	      RULE("cpi", "c / i"))
@@ -354,6 +383,7 @@ TCase *compare_tests(void)
 	tcase_add_loop_test(tests, what_is_no_recording_is_refused, 0, ARRAY_SIZE(unreadable));
 	tcase_add_loop_test(tests, welch_is_as_published, 0, ARRAY_SIZE(published));
 	tcase_add_loop_test(tests, without_variation_a_difference_is_certain, 0, ARRAY_SIZE(exact));
+	tcase_add_loop_test(tests, the_interval_of_a_ratio_is_fiellers, 0, ARRAY_SIZE(ratios));
 	tcase_add_test(tests, rules_are_compared_too);
 	tcase_add_test(tests, a_rule_takes_the_time_of_the_first_pass);
 	tcase_add_test(tests, events_are_found_by_name_and_place);

@@ -192,6 +192,13 @@ int perfctr_events_list_once(const struct perfctr_pmu_info *info, const char *pa
 const char *perfctr_family_name(unsigned int i);
 
 /*
+ * perfctr_processor_name - the name of processor number i, counted from 0, of those that libpfm4
+ * knows, whatever processor this machine has.  Sets *description, such as "Intel Nehalem", unless
+ * description is NULL.  NULL: there are fewer processors, or libpfm4 cannot be initialized.
+ */
+const char *perfctr_processor_name(unsigned int i, const char **description);
+
+/*
  * perfctr_family_info - describe a machine other than this one, for perfctr_events_open().  name is
  * a family, or a processor of libpfm4, which stands for its family; the call does not ask whether
  * libpfm4 knows the processor.  The result has the fields on which events depend; the rest is 0.

@@ -10,7 +10,7 @@
 
 struct list {
 	struct options selection;
-	bool groups;
+	bool groups, processors;
 	bool details, two_words; /* two_words: an event is two registers, which have no one code */
 	size_t n;
 };
@@ -189,11 +189,24 @@ int show_events(bool details)
 	return status;
 }
 
+static int list_processors(void)
+{
+	const char *name, *description;
+
+	for (unsigned int i = 0; (name = perfctr_family_name(i)); i++)
+		printf("%-24s family of processors\n", name);
+	for (unsigned int i = 0; (name = perfctr_processor_name(i, &description)); i++)
+		printf("%-24s %s\n", name, description);
+	return 0;
+}
+
 static const struct option_row rows[] = {
 	FLAG_OPTION("long", 'l', "also show codes, counters, unit masks and sources", struct list,
 		    details),
 	FLAG_OPTION("groups", 'g', "show groups of events, for perfex -g, or the file of GROUP",
 		    struct list, groups),
+	FLAG_OPTION("processors", 0, "show the processors that --pmu knows", struct list,
+		    processors),
 	PMU_OPTION(struct list, selection.pmu),
 	{ 0 },
 };
@@ -206,6 +219,7 @@ const struct subcommand list_subcommand = {
 	.main = list_main,
 	.help = "Usage: perfex list [OPTION].. [PATTERN]\n"
 		"       perfex list --groups [OPTION].. [GROUP]\n"
+		"       perfex list --processors\n"
 		"Show the events that this machine can count: those whose names contain PATTERN,\n"
 		"or match it if it has one of *?[; without regard to case.\n",
 	.options = rows,
@@ -220,6 +234,8 @@ static int list_main(int argc, char **argv)
 
 	if (argc - n > 1)
 		fail("perfex list takes one pattern, '%s' is another", argv[n + 1]);
+	if (list.processors)
+		return list_processors();
 	status = list.groups ? list_groups(&list, argv[n]) : list_events(&list, argv[n]);
 	free_options(&list.selection);
 	return status;

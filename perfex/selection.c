@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+#define _GNU_SOURCE
 #include "selection.h"
 #include "groups/groups.h"
 #include "rules/derive.h"
 #include "run/run.h"
+#include "textfile.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -57,18 +59,25 @@ static bool is_family(const char *name)
 	return false;
 }
 
+/* More processors than these have little in common with the name. */
+#define MOST_NEAR 4
+
+/* Also names the processors whose names or descriptions contain the name, in either case. */
 static void complain_of_pmu(const char *name)
 {
-	char families[256] = "";
-	const char *family;
-	size_t length;
+	const char *processor, *description;
+	struct text near;
+	FILE *file = text_open(&near);
+	unsigned int n = 0;
 
-	for (unsigned int i = 0; (family = perfctr_family_name(i)); i++) {
-		length = strlen(families);
-		snprintf(families + length, sizeof(families) - length, "%s, ", family);
-	}
-	complain("there is no PMU '%s'; there are %sand the processors of libpfm4, like nhm", name,
-		 families);
+	for (unsigned int i = 0; (processor = perfctr_processor_name(i, &description)); i++)
+		if (strcasestr(processor, name) || strcasestr(description, name))
+			fprintf(file, "%s%s (%s)", n++ ? ", " : "; near it: ", processor,
+				description);
+	text_close(&near);
+	complain("there is no PMU '%s'%s; perfex list --processors shows all", name,
+		 n <= MOST_NEAR ? near.text : "");
+	free(near.text);
 }
 
 bool open_selected_pmu(struct options *selection)
@@ -80,9 +89,13 @@ bool open_selected_pmu(struct options *selection)
 	if (!name)
 		return open_this_machine(selection);
 	family = is_family(name);
-	/* A family is no processor of libpfm4: "perf" keeps it from using this machine's. */
-	setenv("LIBPFM_FORCE_PMU", family ? "perf" : name, 1);
-	info = perfctr_family_info(name);
+	/*
+	 * A family is no processor of libpfm4: "perf" keeps it from using this machine's.  An empty
+	 * name keeps it from knowing more than one processor.
+	 */
+	if (*name)
+		setenv("LIBPFM_FORCE_PMU", family ? "perf" : name, 1);
+	info = *name ? perfctr_family_info(name) : NULL;
 	if (info && open_database(selection, info) && (family || is_processor(selection)))
 		return true;
 	complain_of_pmu(name);

@@ -8,7 +8,7 @@
 #define PMU_OPTION(type, member)                                                                   \
 	TEXT_OPTION("pmu", 0, "NAME",                                                              \
 		    "for NAME instead of this machine: a family of processors, like k8, or a\n"    \
-		    "processor of libpfm4, like nhm; an unknown NAME shows the families",          \
+		    "processor, like nhm; perfex list --processors shows all",                     \
 		    type, member)
 /* The target is a struct options. */
 #define SELECTION_OPTIONS                                                                          \

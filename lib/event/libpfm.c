@@ -48,6 +48,24 @@ static void make_ready(void)
 	pthread_once(&once, find_present);
 }
 
+const char *perfctr_processor_name(unsigned int i, const char **description)
+{
+	int pmu;
+
+	make_ready();
+	pfm_for_all_pmus(pmu) {
+		pfm_pmu_info_t processor = { .size = sizeof(processor) };
+
+		if (pfm_get_pmu_info((pfm_pmu_t)pmu, &processor) != PFM_SUCCESS ||
+		    processor.type != PFM_PMU_TYPE_CORE || i-- > 0)
+			continue;
+		if (description)
+			*description = processor.desc;
+		return processor.name;
+	}
+	return NULL;
+}
+
 /* Returns number i of the PMUs of info's family; NULL: there are fewer. */
 static const pfm_pmu_info_t *find_pmu(const struct perfctr_pmu_info *info, unsigned int i)
 {

@@ -77,6 +77,23 @@ START_TEST(processors_of_libpfm4_have_a_family)
 	ck_assert_uint_eq(info->pmu, processors[_i].pmu);
 }
 
+START_TEST(processors_end_after_the_last)
+{
+	const char *name, *description = NULL, *described = NULL;
+	unsigned int n;
+
+	for (n = 0; (name = perfctr_processor_name(n, &description)); n++) {
+		ck_assert_ptr_nonnull(perfctr_family_info(name));
+		ck_assert_str_eq(perfctr_processor_name(n, NULL), name);
+		if (strcmp(name, "nhm") == 0)
+			described = description;
+	}
+	ck_assert_ptr_nonnull(described);
+	ck_assert_str_eq(described, "Intel Nehalem");
+	ck_assert_ptr_null(perfctr_processor_name(n + 1, NULL));
+	ck_assert_ptr_null(perfctr_processor_name(UINT32_MAX, NULL));
+}
+
 /* Returns all bits that are in a field.  No bit is in two fields. */
 static uint64_t bits_explained(const struct perfctr_register *layout)
 {
@@ -135,6 +152,7 @@ TCase *family_tests(void)
 	tcase_add_loop_test(tests, each_family_has_its_name, 0, ARRAY_SIZE(families));
 	tcase_add_test(tests, names_end_after_the_last);
 	tcase_add_loop_test(tests, processors_of_libpfm4_have_a_family, 0, ARRAY_SIZE(processors));
+	tcase_add_test(tests, processors_end_after_the_last);
 	tcase_add_loop_test(tests, each_bit_that_may_be_set_is_explained, 0, ARRAY_SIZE(families));
 	tcase_add_test(tests, a_machine_of_no_family_has_no_registers);
 	return tests;

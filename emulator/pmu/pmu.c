@@ -274,13 +274,16 @@ static void raise_pmi(CPUX86State *env)
     }
 }
 
-/* Delivers one interrupt for all that have become due. */
+/* Looks for overflows, and delivers one interrupt for all that have become due. */
 static void deliver_interrupts(CPUX86State *env)
 {
     X86PMUState *pmu = &env->pmu;
-    uint32_t pending = pmu->pending;
-    uint64_t now = retired(pmu);
+    uint32_t pending;
+    uint64_t now;
 
+    x86_pmu_update(env);
+    pending = pmu->pending;
+    now = retired(pmu);
     for (unsigned i = 0; i < pmu->family->nb_counters; i++) {
         if ((pending >> i & 1) && pmu->counter[i].due <= now) {
             pmu->pending &= ~BIT(i);
@@ -330,7 +333,6 @@ void x86_pmu_tb_exit(CPUState *cs, const TranslationBlock *tb)
         cs->cflags_next_tb = (cflags & ~CF_COUNT_MASK) | budget;
         return;
     }
-    x86_pmu_update(env);
     deliver_interrupts(env);
 }
 
@@ -341,7 +343,6 @@ void x86_pmu_tb_exit(CPUState *cs, const TranslationBlock *tb)
 void x86_pmu_before_interrupt(CPUX86State *env)
 {
     if (env->pmu.watched && env->pmu.budget[x86_pmu_current_mode(env)] <= 0) {
-        x86_pmu_update(env);
         deliver_interrupts(env);
     }
 }

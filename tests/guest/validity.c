@@ -469,9 +469,31 @@ START_TEST(misses_of_netburst_are_those_of_the_model)
 }
 END_TEST
 
+/* Each load of the walk misses, in its first runs as in its last ones. */
+START_TEST(first_runs_of_a_walk_count_as_its_last_ones)
+{
+	struct run r;
+	const char *walk;
+
+	enter_directory();
+	expect(&r, VALIDATE "-j -e replay_event:NBOGUS:L2_LD_MISS", 0);
+	walk = strstr(r.out, "{\"name\":\"l2-walk\",\"class\":\"exact\",");
+	ck_assert_msg(walk, "%s", r.out);
+	for (unsigned int size = 10; size <= 10000; size *= 10) {
+		char runs[128];
+
+		snprintf(runs, sizeof(runs),
+			 "{\"size\":%u,\"expected\":%u,\"runs\":2,\"mean\":%u,\"min\":%u,\"max\":%u,", size,
+			 size, size, size, size);
+		ck_assert_msg(strstr(walk, runs), "no %s in:\n%s", runs, walk);
+	}
+}
+END_TEST
+
 SUITE(validity_p4,
       events_of_netburst_count_what_they_should,
-      misses_of_netburst_are_those_of_the_model)
+      misses_of_netburst_are_those_of_the_model,
+      first_runs_of_a_walk_count_as_its_last_ones)
 
 static const struct judged hybrid[] = {
 	{ "instructions", "instructions" },

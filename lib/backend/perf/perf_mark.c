@@ -158,6 +158,14 @@ static int mark_all(struct perf_mark *mark, const struct threads *threads)
 	return changed;
 }
 
+/* Forgets all roots but the first n, with the sets that sessions have opened for them. */
+static void forget_roots(struct perf_mark *mark, unsigned int n)
+{
+	for (struct perf_session *s = mark->sessions; s; s = perfctr_perf_session_next(s))
+		perfctr_perf_session_keep(s, n);
+	perfctr_perf_drop_roots(mark, n);
+}
+
 int perfctr_perf_mark_set(struct perfctr_mark *base, pid_t tid, unsigned int scope)
 {
 	struct perf_mark *mark = (struct perf_mark *)base;
@@ -174,7 +182,7 @@ int perfctr_perf_mark_set(struct perfctr_mark *base, pid_t tid, unsigned int sco
 	if (find_threads(&threads, tid, scope) == 0)
 		status = mark_all(mark, &threads);
 	if (status < 0)
-		perfctr_perf_drop_roots(mark, before);
+		forget_roots(mark, before);
 	free(threads.tid);
 	return status;
 }

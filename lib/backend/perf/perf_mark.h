@@ -37,10 +37,12 @@ int perfctr_perf_mark_set(struct perfctr_mark *mark, pid_t tid, unsigned int sco
 /*
  * perf_session.c
  *
- * Opens sets for the roots of the session's mark that have none yet.  -1 with errno: if a set
- * could not be opened, nothing was changed; if one could not be enabled, the new sets stay.
+ * Opens sets for the roots of the session's mark that have none yet.  -1 with errno: the session
+ * may have sets for the new roots, which perfctr_perf_session_keep() closes.
  */
 int perfctr_perf_session_follow(struct perf_session *s);
+/* Closes all sets but those of the mark's first n roots. */
+void perfctr_perf_session_keep(struct perf_session *s, unsigned int n);
 /* Return the next session of the same mark, and tell a session that its mark is gone. */
 struct perf_session *perfctr_perf_session_next(const struct perf_session *s);
 void perfctr_perf_session_orphan(struct perf_session *s);

@@ -228,6 +228,14 @@ int perfctr_perf_session_follow(struct perf_session *s)
 	return s->started ? enable_sets(s, first, true) : 0;
 }
 
+void perfctr_perf_session_keep(struct perf_session *s, unsigned int n)
+{
+	if (s->n_sets <= n)
+		return;
+	close_sets(s->set + n, s->n_sets - n);
+	s->n_sets = n;
+}
+
 static unsigned int count_places(const struct perf_session *s)
 {
 	if (s->by_cpu)

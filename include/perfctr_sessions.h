@@ -126,8 +126,8 @@ unsigned int perfctr_session_cpus(const struct perfctr_session *s);
 
 /*
  * perfctr_session_read_cpu - read the counts of one CPU until its last tick, or until its gate
- * closed: tsc, switches, n_counters and counter[] of out, and PERFCTR_COUNTS_DISTURBED.  No system
- * call.
+ * closed: tsc, switches, n_counters and counter[] of out, and PERFCTR_COUNTS_DISTURBED, which
+ * backends also set if counts are missing.  No system call, except with perf_events.
  * perfctr_session_sum - add these counts up over all CPUs.
  */
 void perfctr_session_read_cpu(const struct perfctr_session *s, unsigned int cpu,

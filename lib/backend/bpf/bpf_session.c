@@ -157,6 +157,8 @@ void perfctr_bpf_session_read_cpu(const struct perfctr_session *session, unsigne
 	(void)cpu;
 	perfctr_bpf_copy(s->mark->bpf.mapped, &slot);
 	add_gain(s, &slot, sum);
+	if (perfctr_bpf_whole(sum, s->n_events, s->event) < 0)
+		out->flags |= PERFCTR_COUNTS_DISTURBED;
 	out->tsc = perfctr_bpf_time(&s->mark->bpf, sum[PERFCTR_BPF_TIME]);
 	out->switches = sum[PERFCTR_BPF_PUT];
 	out->n_counters = s->n_events;

@@ -320,7 +320,10 @@ void perfctr_perf_session_read_cpu(const struct perfctr_session *session, unsign
 	struct perfctr_counts counts = *out;
 
 	out->n_counters = session->n_counters;
-	if (cpu < s->n_sets && s->set[cpu].n &&
-	    perfctr_perf_set_add(&s->set[cpu], &session->info, &counts) == 0)
+	if (cpu >= s->n_sets || !s->set[cpu].n)
+		return;
+	if (perfctr_perf_set_add(&s->set[cpu], &session->info, &counts) == 0)
 		*out = counts;
+	else
+		out->flags |= PERFCTR_COUNTS_DISTURBED;
 }

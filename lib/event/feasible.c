@@ -34,6 +34,10 @@ bool perfctr_request_is_impossible(const struct perfctr_pmu_info *info,
 
 	if (perfctr_places_find(info, request, 1, 1, NULL, &place) == 0)
 		return false;
+	if (errno == ENOMEM) {
+		perfctr_line_refuse(line, ENOMEM, "no memory to assign the counters");
+		return true;
+	}
 	if (request->counter != PERFCTR_ANY && perfctr_place_counter(info, request->counter) < 0) {
 		perfctr_line_refuse(
 			line, EINVAL,

@@ -8,7 +8,8 @@
 
 /*
  * Returns true if no counter can count the request, with a line and errno: EBUSY if other users
- * have the counters that can, otherwise EINVAL.
+ * have the counters that can, otherwise EINVAL.  Also returns true, with ENOMEM, if there is no
+ * memory to find out.
  */
 bool perfctr_request_is_impossible(const struct perfctr_pmu_info *info,
 				   const struct perfctr_request *request, const struct line *line);

@@ -21,6 +21,7 @@ struct visit {
 	struct perfctr_event_entry event; /* the last event */
 	bool wanted;			  /* is the last event wanted? */
 	uint64_t general, fixed;	  /* of the last event of libpfm4 */
+	char linux_source[64];		  /* of the last event of the kernel's tables */
 };
 
 static int compare_names(const void *a, const void *b)
@@ -125,11 +126,12 @@ static int visit_linux(const struct table_entry *entry, void *arg)
 {
 	struct table_entry named = *entry;
 	const char *slash = strrchr(entry->source, '/');
-	char source[64];
+	struct visit *visit = arg;
 
-	snprintf(source, sizeof(source), "Linux %s", slash ? slash + 1 : entry->source);
-	source[strcspn(source, ".")] = '\0';
-	named.source = source;
+	snprintf(visit->linux_source, sizeof(visit->linux_source), "Linux %s",
+		 slash ? slash + 1 : entry->source);
+	visit->linux_source[strcspn(visit->linux_source, ".")] = '\0';
+	named.source = visit->linux_source;
 	return visit_table(&named, arg);
 }
 

@@ -10,9 +10,12 @@ struct perfctr *perfctr_open_with(const char *name, pid_t tid, unsigned int flag
 {
 	const struct perfctr_backend *backend = perfctr_choose(name);
 	struct perfctr *p = backend ? backend->open(tid, flags) : NULL;
+	static unsigned long last;
 
-	if (p)
-		p->backend = backend;
+	if (!p)
+		return NULL;
+	p->backend = backend;
+	p->serial = __atomic_add_fetch(&last, 1, __ATOMIC_RELAXED);
 	return p;
 }
 

@@ -138,6 +138,7 @@ static struct perfctr_region_thread *thread_create(const struct perfctr *p,
 		return NULL;
 	}
 	thread->context = p;
+	thread->serial = p->serial;
 	thread->tid = gettid();
 	thread->n_events = r->control.n_events;
 	thread->n_regions = r->room;
@@ -159,7 +160,7 @@ static struct perfctr_region_thread *find_region(struct perfctr_regions *r, cons
 	pid_t tid = gettid();
 
 	for (struct perfctr_region_thread *t = r->threads; t; t = t->next)
-		if (t->context == p && t->tid == tid)
+		if (t->serial == p->serial && t->tid == tid)
 			return t;
 	return NULL;
 }

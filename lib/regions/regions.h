@@ -27,6 +27,7 @@
 struct perfctr_region_thread {
 	struct perfctr_region_thread *next;
 	const struct perfctr *context;
+	unsigned long serial; /* of the context, whose address another one may have later */
 	pid_t tid;
 	unsigned int n_events;
 	unsigned int n_regions;	       /* the size of region[] */

@@ -115,17 +115,34 @@ static void open_named(void)
 		named.regions = regions;
 }
 
+/* A backend that cannot tell the events of a context tells their number. */
+static bool counts_our_events(const struct perfctr *p)
+{
+	const struct perfctr_control *ours = &named.counted.control;
+	struct perfctr_control theirs = { .size = sizeof(theirs) };
+	struct perfctr_counts counts;
+
+	if (perfctr_read(p, &counts) < 0 || counts.n_counters != ours->n_events)
+		return false;
+	if (perfctr_get_control(p, &theirs) < 0)
+		return errno == ENOTSUP;
+	for (uint32_t i = 0; i < ours->n_events; i++)
+		if (theirs.event[i].counter != ours->event[i].counter ||
+		    theirs.event[i].evntsel != ours->event[i].evntsel ||
+		    theirs.event[i].evntsel2 != ours->event[i].evntsel2)
+			return false;
+	return true;
+}
+
 /*
- * Another program counts the thread.  Reads the counts from that program's context, if this has the
- * right number of events.
+ * Another program counts the thread.  Reads the counts from that program's context, if this counts
+ * our events.
  */
 static struct perfctr *open_member(const struct line *line)
 {
 	struct perfctr *p = perfctr_open_with(named.counted.backend, 0, 0);
-	struct perfctr_counts counts;
 
-	if (p && perfctr_read(p, &counts) == 0 &&
-	    counts.n_counters == named.counted.control.n_events)
+	if (p && counts_our_events(p))
 		return p;
 	perfctr_close(p);
 	perfctr_line_refuse(line, EEXIST,

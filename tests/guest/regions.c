@@ -472,6 +472,34 @@ START_TEST(a_thread_takes_part_with_its_own_context_and_events_only)
 }
 END_TEST
 
+/* malloc() gives the new context the address of the old one. */
+START_TEST(a_context_that_is_opened_again_has_regions_of_its_own)
+{
+	struct subject s = subject(TWO_EVENTS);
+	struct perfctr_region *old = s.mine;
+	struct perfctr_region_result r;
+
+	rounds = 10;
+	perfctr_region_enter(&old[A], 2);
+	loop();
+	perfctr_region_exit(&old[A], 2);
+	perfctr_region_enter(&old[B], 2);
+	perfctr_close(s.p);
+	s.p = open_context(&s.control);
+	s.mine = perfctr_regions_thread(s.regions, s.p);
+	ck_assert(s.mine);
+	ck_assert_ptr_ne(s.mine, old);
+	perfctr_region_exit(&s.mine[B], 2);
+	ck_assert_int_eq(perfctr_regions_read(s.regions, 0, A, 0, &r), 0);
+	ck_assert_uint_eq(r.passes, 1);
+	ck_assert_int_eq(perfctr_regions_read(s.regions, 1, A, 0, &r), 0);
+	ck_assert_uint_eq(r.passes, 0);
+	ck_assert_int_eq(perfctr_regions_read(s.regions, 1, B, 0, &r), 0);
+	ck_assert_uint_eq(r.passes, 0);
+	done(&s);
+}
+END_TEST
+
 /* At every tick of the timer, the handler reads counters and passes through a region of its own. */
 static struct subject *interrupted;
 static volatile sig_atomic_t handled;
@@ -573,5 +601,6 @@ SUITE(regions, entering_and_leaving_execute_at_most_60_instructions_with_two_cou
       where_rdpmc_is_forbidden_regions_count_by_system_calls,
       a_forked_child_leaves_its_parents_regions_alone, two_users_in_one_process_do_not_meet,
       a_thread_takes_part_with_its_own_context_and_events_only,
+      a_context_that_is_opened_again_has_regions_of_its_own,
       signal_handlers_read_and_pass_through_regions,
       a_cxx_program_counts_blocks_and_saves_them_at_exit, a_32_bit_program_counts_regions)

@@ -178,9 +178,11 @@ def test_a_thread_that_cannot_count(tmp_path):
     assert "\nearly " in shown.stdout
 
 
-def test_other_events_than_those_of_perfex(tmp_path):
+# Fewer events, as many others, and the same in another mode.
+@pytest.mark.parametrize("events", ["instructions", "instructions:u,cycles:u", "instructions:u,branches:k"])
+def test_other_events_than_those_of_perfex(events, tmp_path):
     path = tmp_path / "regions.json"
-    result = run(["perfex", "-e", "instructions", "-o", "/dev/null", *PROGRAMS["c++"]],
+    result = run(["perfex", "-e", events, "-o", "/dev/null", *PROGRAMS["c++"]],
                  PERFCTR_REGIONS=str(path), PERFCTR_REGIONS_EVENTS=EVENTS)
     assert result.returncode == 0
     assert why(path) == (

@@ -27,7 +27,9 @@ static bool could_be_decimal(const char *text, uint64_t value)
 
 bool old_number(enum numbers numbers, const char *text, uint64_t *value)
 {
-	if (!read_whole(text, numbers == NUMBERS_DECIMAL ? 0 : 16, value))
+	bool is_hexadecimal = numbers != NUMBERS_DECIMAL || strncasecmp(text, "0x", 2) == 0;
+
+	if (!read_whole(text, is_hexadecimal ? 16 : 10, value))
 		return false;
 	if (numbers == NUMBERS_2_6 && could_be_decimal(text, *value))
 		complain("'%s' is taken as hexadecimal, 0x%s, as by perfctr 2.6; write 0x, or give "

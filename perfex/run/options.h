@@ -16,7 +16,7 @@ struct format;
 enum numbers {
 	NUMBERS_MARKED,	 /* refused */
 	NUMBERS_2_6,	 /* hexadecimal; warns if the text is a decimal number of another value */
-	NUMBERS_DECIMAL, /* decimal, or octal after a leading 0 */
+	NUMBERS_DECIMAL, /* decimal */
 	NUMBERS_HEX,	 /* hexadecimal */
 };
 

@@ -513,6 +513,7 @@ static const struct {
 	{ "perfex --self --format=2.6 -e 0x4100c0@0 -e 0x4100c4@1 $LOOP", "" },
 	{ "perfex --self -x -e 4100c0 -e 4100c4@1 --format=2.6 $LOOP", "" },
 	{ "perfex --self -d --format=2.6 -e 4260032@0 -e 4260036@1 $LOOP", "" },
+	{ "perfex --self -d --format=2.6 -e 04260032@0 -e 0x4100c4@01 $LOOP", "" },
 	{ "perfex --self --format=2.6 -e 4100C0@0 -e 0x4100c4@1 $LOOP", "" },
 	{ "perfex --self --format=2.6 -e 410000@0 -e 0x4100c4@1 true", "410000" },
 	{ "perfex --self --format=2.6 -e instructions,branches $LOOP", "" },

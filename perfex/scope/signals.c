@@ -9,6 +9,7 @@ static const int signals[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT };
 enum { N_SIGNALS = sizeof(signals) / sizeof(signals[0]) };
 
 static volatile sig_atomic_t caught;
+static sigset_t ours;	 /* signals that are caught; nohup(1) makes perfex ignore others */
 static sigset_t waiting; /* signals that are blocked while signals_poll() waits */
 
 static void keep_signal(int signal)
@@ -19,23 +20,22 @@ static void keep_signal(int signal)
 void signals_catch(void)
 {
 	struct sigaction action = { .sa_handler = keep_signal }, old;
-	sigset_t blocked;
 
-	sigemptyset(&blocked);
+	sigemptyset(&ours);
 	for (int i = 0; i < N_SIGNALS; i++) {
-		/* Signals that nohup(1) makes perfex ignore stay ignored. */
 		if (sigaction(signals[i], NULL, &old) == 0 && old.sa_handler == SIG_IGN)
 			continue;
 		sigaction(signals[i], &action, NULL);
-		sigaddset(&blocked, signals[i]);
+		sigaddset(&ours, signals[i]);
 	}
-	sigprocmask(SIG_BLOCK, &blocked, &waiting);
+	sigprocmask(SIG_BLOCK, &ours, &waiting);
 }
 
 void signals_forget(void)
 {
 	for (int i = 0; i < N_SIGNALS; i++)
-		signal(signals[i], SIG_DFL);
+		if (sigismember(&ours, signals[i]))
+			signal(signals[i], SIG_DFL);
 	sigprocmask(SIG_SETMASK, &waiting, NULL);
 }
 

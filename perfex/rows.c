@@ -14,6 +14,8 @@ void take_backend(void *member, const struct option_row *row, const char *name)
 	char text[256];
 
 	*backend = name;
+	if (!*name)
+		fail("--backend= needs a name; perfex info shows those that there are");
 	/* A known backend that is not available is reported when counters cannot be opened. */
 	if (perfctr_backend(name, &(struct perfctr_backend_info){ 0 }) < 0 && errno == EINVAL) {
 		perfctr_open_error_with(name, EINVAL, text, sizeof(text));

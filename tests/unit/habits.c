@@ -173,6 +173,8 @@ static const struct {
 	{ { "-d", "-e", "4100c0", "true" },
 	  "perfex: event '4100c0': evntsel '4100c0' could be hexadecimal or decimal; write "
 	  "0x4100c0 for hexadecimal\n" },
+	{ { "--backend=", "true" },
+	  "perfex: --backend= needs a name; perfex info shows those that there are\n" },
 	{ { "--nhlm_offcore_rsp_1=2", "true" },
 	  "perfex: --nhlm_offcore_rsp_1=2: perfctr does not set the registers of offcore responses; "
 	  "leave it out, and the events that need it\n" },

@@ -119,10 +119,18 @@ struct perfctr_region *perfctr_regions_prepare(struct perfctr_region_thread *thr
 {
 	struct perfctr_region *region = &thread->region[number];
 
-	region->page = perfctr_get_page(thread->context);
+	region->page = thread->page;
 	region->thread = thread;
 	perfctr_region_reset(region);
 	return region;
+}
+
+/* The page has no counters for events of the operating system. */
+static const struct perfctr_page *page_with(const struct perfctr *p, unsigned int n_events)
+{
+	const struct perfctr_page *page = perfctr_get_page(p);
+
+	return page && page->n_counters >= n_events ? page : NULL;
 }
 
 static struct perfctr_region_thread *thread_create(const struct perfctr *p,
@@ -141,6 +149,7 @@ static struct perfctr_region_thread *thread_create(const struct perfctr *p,
 	thread->serial = p->serial;
 	thread->tid = gettid();
 	thread->n_events = r->control.n_events;
+	thread->page = page_with(p, thread->n_events);
 	thread->n_regions = r->room;
 	for (unsigned int i = 0; i < r->n_regions; i++)
 		perfctr_regions_prepare(thread, i);

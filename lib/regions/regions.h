@@ -27,6 +27,7 @@
 struct perfctr_region_thread {
 	struct perfctr_region_thread *next;
 	const struct perfctr *context;
+	const struct perfctr_page *page; /* with all events; NULL: system calls read them */
 	unsigned long serial; /* of the context, whose address another one may have later */
 	pid_t tid;
 	unsigned int n_events;

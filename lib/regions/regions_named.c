@@ -26,7 +26,6 @@ static struct {
 struct part {
 	struct perfctr *context;
 	struct perfctr_region_thread *thread;
-	const struct perfctr_page *page;   /* NULL: counts are read by system calls */
 	const bool *alive;		   /* wiped in a forked child */
 	struct perfctr_region *calibrated; /* the region to use; NULL: find it by its name */
 	/*
@@ -190,7 +189,6 @@ static struct part *make_part(void)
 		free(part);
 		return &nothing;
 	}
-	part->page = perfctr_get_page(part->context);
 	part->alive = named.regions->alive;
 	return part;
 }
@@ -231,13 +229,13 @@ static struct perfctr_region *find_named(struct part *part, const char *name)
  */
 static int64_t read_counts(const struct part *part, struct perfctr_snapshot *now)
 {
+	const struct perfctr_page *page = part->thread->page;
 	const unsigned int n = part->thread->n_events;
 	int64_t in_vain = 0;
 
-	if (!part->page)
+	if (!page)
 		return perfctr_region_read(part->thread, now) ? 0 : -1;
-	while (!perfctr_try_snapshot(part->page, n, now) &&
-	       !perfctr_read_stopped(part->page, n, now))
+	while (!perfctr_try_snapshot(page, n, now) && !perfctr_read_stopped(page, n, now))
 		in_vain++;
 	return in_vain;
 }

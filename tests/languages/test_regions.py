@@ -71,6 +71,16 @@ def test_counts_are_exact(way, language, tmp_path):
             assert 0 <= regions["outer"]["counts"][0]["min"] - inner <= 3 * CALLS["c"]
 
 
+# Times differ from call to call, and no difference between them may be taken for a count of nearly 2^64.
+@pytest.mark.parametrize("events", ["task-clock", "instructions,task-clock", "cycles"])
+def test_times_are_times(events, tmp_path):
+    path = tmp_path / "regions.json"
+    alone(path, PROGRAMS["c"], events)
+    for regions in [regions_of(t) for t in json.loads(path.read_text())["threads"]]:
+        for region in regions.values():
+            assert all(count["total"] < 2**40 for count in [region["tsc"], *region["counts"]]), region
+
+
 @pytest.mark.parametrize("way", [alone, below_perfex])
 def test_inner_regions_cost_the_outer_one_the_same_with_any_number_of_events(way, tmp_path):
     counts = set()

@@ -21,8 +21,10 @@
 #include <perfctr_regions.h>
 
 /* The regions that measure empty passes follow the regions of a thread. */
-#define AROUND_REGION (PERFCTR_REGION_FIRST + 1) /* around an empty pass; of named regions alone */
-#define EMPTY_REGIONS (AROUND_REGION + 1)
+/* Named regions have two more: around an empty pass, and around an end that ends nothing. */
+#define AROUND_PASS (PERFCTR_REGION_FIRST + 1)
+#define AROUND_END (PERFCTR_REGION_FIRST + 2)
+#define EMPTY_REGIONS (AROUND_END + 1)
 
 struct perfctr_region_thread {
 	struct perfctr_region_thread *next;

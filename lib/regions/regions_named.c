@@ -26,13 +26,14 @@ static struct {
 struct part {
 	struct perfctr *context;
 	struct perfctr_region_thread *thread;
-	const bool *alive;		   /* wiped in a forked child */
-	struct perfctr_region *calibrated; /* the region to use; NULL: find it by its name */
+	const bool *alive; /* wiped in a forked child */
+	/* The regions of the next calls, while the cost is measured; NULL: names find them. */
+	struct perfctr_region *const *calibrated;
 	/*
-	 * The counts of begin and end between their first and last reads, until now, and the counts
-	 * of one pair outside of these reads.  No region counts them.
+	 * No region counts them: the counts of begin and end between their first and last reads,
+	 * until now, and those of one begin and of one end outside of these reads.
 	 */
-	struct perfctr_snapshot spent, residue;
+	struct perfctr_snapshot spent, begin_residue, end_residue;
 	struct slot {
 		const char *name; /* the library's copy; NULL: the slot is free */
 		struct perfctr_region *region;
@@ -251,18 +252,24 @@ static struct perfctr_snapshot without_spent(const struct part *part,
 	return counts;
 }
 
-/* Adds the counts since *begin, and *residue, to those that are spent. */
-static void add_spent(struct part *part, const struct perfctr_snapshot *begin,
-		      const struct perfctr_snapshot *residue)
+static void add_spent(struct part *part, const struct perfctr_snapshot *counts)
+{
+	part->spent.tsc += counts->tsc;
+	for (unsigned int i = 0; i < part->thread->n_events; i++)
+		part->spent.counter[i] += counts->counter[i];
+}
+
+/* Adds the counts since *begin to those that are spent. */
+static void add_spent_since(struct part *part, const struct perfctr_snapshot *begin)
 {
 	struct perfctr_snapshot now;
 
 	if (read_counts(part, &now) < 0)
 		return;
-	part->spent.tsc += now.tsc - begin->tsc + residue->tsc;
+	now.tsc -= begin->tsc;
 	for (unsigned int i = 0; i < part->thread->n_events; i++)
-		part->spent.counter[i] +=
-			now.counter[i] - begin->counter[i] + residue->counter[i];
+		now.counter[i] -= begin->counter[i];
+	add_spent(part, &now);
 }
 
 /*
@@ -271,17 +278,17 @@ static void add_spent(struct part *part, const struct perfctr_snapshot *begin,
  */
 static void begin_region(struct part *part, const char *name)
 {
-	static const struct perfctr_snapshot no_residue;
 	struct perfctr_snapshot now, counts;
 	struct perfctr_region *region;
 
 	if (read_counts(part, &now) < 0)
 		return;
-	region = part->calibrated ? part->calibrated : find_named(part, name);
+	region = part->calibrated ? *part->calibrated++ : find_named(part, name);
+	add_spent(part, &part->begin_residue);
 	counts = without_spent(part, &now);
 	if (region)
 		perfctr_region_begin_at(region, &counts);
-	add_spent(part, &now, &no_residue);
+	add_spent_since(part, &now);
 }
 
 static void end_region(struct part *part, const char *name)
@@ -292,38 +299,97 @@ static void end_region(struct part *part, const char *name)
 
 	if (in_vain < 0)
 		return;
-	region = part->calibrated ? part->calibrated : find_named(part, name);
+	region = part->calibrated ? *part->calibrated++ : find_named(part, name);
 	counts = without_spent(part, &now);
 	if (region)
 		perfctr_region_end_at(region, &counts, (uint64_t)in_vain);
-	add_spent(part, &now, &part->residue);
+	add_spent(part, &part->end_residue);
+	add_spent_since(part, &now);
 }
 
-/* Measures an empty pass, and the residue: what an empty pass adds to a pass around it. */
+/*
+ * Passes as a program makes them: an empty one, one around it, and one around an end that ends
+ * nothing.
+ */
+static void pass_empty(void)
+{
+	perfctr_region_begin("");
+	perfctr_region_end("");
+}
+
+static void pass_around_pass(void)
+{
+	perfctr_region_begin("");
+	perfctr_region_begin("");
+	perfctr_region_end("");
+	perfctr_region_end("");
+}
+
+static void pass_around_end(void)
+{
+	perfctr_region_begin("");
+	perfctr_region_end("");
+	perfctr_region_end("");
+}
+
+/* i: the number of an event, or -1 for the time. */
+static const struct perfctr_region_sum *sum_of(const struct perfctr_region *region, int i)
+{
+	return i < 0 ? &region->tsc : &region->counter[i];
+}
+
+/*
+ * Do nearly all passes have the count of the shortest one?  The longest does not matter: the thread
+ * may have been switched during it.
+ */
+static bool is_steady(const struct perfctr_region *region, int i)
+{
+	const struct perfctr_region_sum *sum = sum_of(region, i);
+
+	return sum->total - region->passes * sum->min - sum->span <= region->passes / 4;
+}
+
+/*
+ * Returns by how much passes through one region count more than passes through another one.
+ * Returns 0 if they are not steady, as times are: the differences would add up in a region around
+ * many passes.
+ */
+static uint64_t find_residue(const struct perfctr_region *more, const struct perfctr_region *less,
+			     int i)
+{
+	uint64_t least = sum_of(less, i)->min, most = sum_of(more, i)->min;
+
+	return is_steady(more, i) && is_steady(less, i) && most > least ? most - least : 0;
+}
+
+/* Measures an empty pass, and the residues: what begin and end add to a pass around them. */
 static void calibrate_part(struct part *part)
 {
 	struct perfctr_region *first = part->thread->region + part->thread->n_regions;
 	struct perfctr_region *empty = &first[PERFCTR_REGION_FIRST];
-	struct perfctr_region *around = &first[AROUND_REGION];
+	struct perfctr_region *around_pass = &first[AROUND_PASS], *around_end = &first[AROUND_END];
 
 	for (unsigned int i = 0; i < PERFCTR_REGION_FIRST + PERFCTR_REGION_REPETITIONS; i++) {
-		part->calibrated = perfctr_region_empty(first, i);
-		perfctr_region_begin("");
-		perfctr_region_end("");
+		struct perfctr_region *region = perfctr_region_empty(first, i);
+
+		part->calibrated = (struct perfctr_region *const[]){ region, region };
+		pass_empty();
 	}
 	for (unsigned int i = 0; i < PERFCTR_REGION_REPETITIONS; i++) {
-		part->calibrated = around;
-		perfctr_region_begin("");
-		part->calibrated = empty;
-		perfctr_region_begin("");
-		perfctr_region_end("");
-		part->calibrated = around;
-		perfctr_region_end("");
+		part->calibrated = (struct perfctr_region *const[]){ around_pass, empty, empty,
+								     around_pass };
+		pass_around_pass();
+		part->calibrated =
+			(struct perfctr_region *const[]){ around_end, empty, around_end };
+		pass_around_end();
 	}
 	part->calibrated = NULL;
-	part->residue.tsc = around->tsc.min - empty->tsc.min;
-	for (unsigned int i = 0; i < part->thread->n_events; i++)
-		part->residue.counter[i] = around->counter[i].min - empty->counter[i].min;
+	part->end_residue.tsc = find_residue(around_end, empty, -1);
+	part->begin_residue.tsc = find_residue(around_pass, around_end, -1);
+	for (int i = 0; i < (int)part->thread->n_events; i++) {
+		part->end_residue.counter[i] = find_residue(around_end, empty, i);
+		part->begin_residue.counter[i] = find_residue(around_pass, around_end, i);
+	}
 }
 
 static struct part *find_part(void)

@@ -61,9 +61,13 @@ static void begin_pass(struct perfctr_region *region, const struct perfctr_snaps
 		region->counter[i].start = now->counter[i];
 }
 
+/*
+ * The cost of begin and end of inner regions is known to a few counts.  A pass through which they
+ * cost less may come out as less than nothing, which is 0.
+ */
 static void end_one(struct perfctr_region_sum *sum, uint64_t now, bool first)
 {
-	uint64_t pass = now - sum->start;
+	uint64_t pass = (int64_t)(now - sum->start) < 0 ? 0 : now - sum->start;
 
 	sum->total += pass;
 	widen_extremes(sum, pass, first);

@@ -7,6 +7,28 @@
 
 void loop(unsigned int n);
 
+/* A region around many, around many ends that end nothing, and two that overlap. */
+static void nest(void)
+{
+	perfctr_region_begin("around many");
+	for (int i = 0; i < 300; i++) {
+		perfctr_region_begin("one of many");
+		perfctr_region_end("one of many");
+	}
+	perfctr_region_end("around many");
+	perfctr_region_begin("around ends");
+	for (int i = 0; i < 300; i++)
+		perfctr_region_end("stray");
+	perfctr_region_end("around ends");
+	perfctr_region_begin("left");
+	loop(1000);
+	perfctr_region_begin("right");
+	loop(1000);
+	perfctr_region_end("left");
+	loop(1000);
+	perfctr_region_end("right");
+}
+
 static void *work(void *unused)
 {
 	char name[] = "small";
@@ -21,8 +43,8 @@ static void *work(void *unused)
 		loop(11000);
 		perfctr_region_end("large");
 		perfctr_region_end("outer");
+		nest();
 	}
-	perfctr_region_end("stray");
 	return NULL;
 }
 

@@ -71,6 +71,22 @@ def test_counts_are_exact(way, language, tmp_path):
             assert 0 <= regions["outer"]["counts"][0]["min"] - inner <= 3 * CALLS["c"]
 
 
+# A turn of a loop around calls has 6 instructions with two calls, and 4 with one; the library may count less of calls.
+@pytest.mark.parametrize("way", [alone, below_perfex])
+def test_calls_cost_the_regions_around_them_little(way, tmp_path):
+    path = tmp_path / "regions.json"
+    way(path, PROGRAMS["c"])
+    for regions in [regions_of(t) for t in json.loads(path.read_text())["threads"]]:
+        if not regions["outer"]["passes"]:
+            continue
+        names = ("small", "around many", "around ends", "left", "right")
+        least = {name: regions[name]["counts"][0]["min"] for name in names}
+        assert 0 < least["around many"] <= 300 * 6 + CALLS["c"]
+        assert 0 < least["around ends"] <= 300 * 4 + CALLS["c"]
+        assert abs(least["left"] - 2 * least["small"]) <= CALLS["c"]
+        assert abs(least["right"] - 2 * least["small"]) <= CALLS["c"]
+
+
 # Times differ from call to call, and no difference between them may be taken for a count of nearly 2^64.
 @pytest.mark.parametrize("events", ["task-clock", "instructions,task-clock", "cycles"])
 def test_times_are_times(events, tmp_path):
@@ -99,7 +115,7 @@ def test_child_does_not_count(way, tmp_path):
     threads = [regions_of(t) for t in json.loads(path.read_text())["threads"]]
     assert "child" not in threads[0]
     assert sum(t["parent"]["passes"] for t in threads) == 1
-    assert sorted(t["stray"]["exits"] for t in threads) == [0, 1, 1]
+    assert sorted(t["stray"]["exits"] for t in threads) == [0, 3000, 3000]
 
 
 def test_usual_events_below_perfex(tmp_path):

@@ -112,6 +112,28 @@ static struct perfctr_regions *golden_regions(void)
 	return r;
 }
 
+/* An inner region may have cost the outer one less than what is subtracted for it. */
+START_TEST(a_pass_is_never_less_than_nothing)
+{
+	struct perfctr_regions *r = regions_of_two();
+	struct perfctr_region *region = add_thread(r, 101);
+	struct perfctr_snapshot begin = { .tsc = 100, .counter = { 50, 20 } };
+	struct perfctr_snapshot end = { .tsc = 99, .counter = { 51, 10 } };
+	struct perfctr_region_result result;
+
+	region->thread = r->threads;
+	perfctr_region_begin_at(region, &begin);
+	perfctr_region_end_at(region, &end, 0);
+	ck_assert_int_eq(perfctr_regions_read(r, 0, 0, 0, &result), 0);
+	ck_assert_uint_eq(result.passes, 1);
+	ck_assert_uint_eq(result.tsc.total, 0);
+	ck_assert_uint_eq(result.counter[0].total, 1);
+	ck_assert_uint_eq(result.counter[1].total, 0);
+	ck_assert_uint_eq(result.counter[1].max, 0);
+	perfctr_regions_close(r);
+}
+END_TEST
+
 static void compare_with_golden(enum perfctr_regions_format format, unsigned int flags,
 				const char *name)
 {
@@ -436,6 +458,7 @@ TCase *regions_tests(void)
 {
 	TCase *tests = tcase_create("regions");
 
+	tcase_add_test(tests, a_pass_is_never_less_than_nothing);
 	tcase_add_test(tests, results_as_text_are_golden);
 	tcase_add_test(tests, results_as_csv_are_golden);
 	tcase_add_test(tests, results_as_json_are_golden);

@@ -36,7 +36,7 @@ struct contract {
 
 /* Each list ends with a test that is NULL. */
 extern const struct contract context_contract[], count_contract[], tree_contract[];
-extern const struct contract group_contract[], session_contract[], permission_contract[];
+extern const struct contract mark_contract[], session_contract[], permission_contract[];
 
 /* The capabilities of the tested backend. */
 uint32_t capabilities(void);
@@ -47,10 +47,10 @@ static inline uint64_t instructions_of(const struct perfctr *p)
 }
 
 /* Counts instructions of marked threads, in user mode. */
-static inline struct perfctr_session *session_of(struct perfctr_mark *group, uint32_t flags)
+static inline struct perfctr_session *session_of(struct perfctr_mark *mark, uint32_t flags)
 {
 	struct perfctr_control control = user_control(1, flags);
-	struct perfctr_session *session = open_session(group);
+	struct perfctr_session *session = open_session(mark);
 
 	control_session(session, &control);
 	return session;

@@ -196,23 +196,23 @@ static void refuse_contexts(uint32_t can)
 		expect_null(perfctr_open_tid(0, 0), ENOTSUP);
 }
 
-static void refuse_groups(uint32_t can)
+static void refuse_marks(uint32_t can)
 {
-	struct perfctr_mark *group = make_group();
+	struct perfctr_mark *mark = make_mark();
 	uint64_t id;
 
 	if (!(can & KEEPS_MARKS)) {
-		expect_refusal(perfctr_mark_clear(group, 0, PERFCTR_MARK_THREAD), ENOTSUP);
+		expect_refusal(perfctr_mark_clear(mark, 0, PERFCTR_MARK_THREAD), ENOTSUP);
 		expect_refusal(perfctr_mark_get(0, &id), ENOTSUP);
-		expect_refusal(perfctr_segment_begin(group), ENOTSUP);
-		expect_refusal(perfctr_segment_end(group), ENOTSUP);
+		expect_refusal(perfctr_segment_begin(mark), ENOTSUP);
+		expect_refusal(perfctr_segment_end(mark), ENOTSUP);
 	}
-	perfctr_mark_close(group);
+	perfctr_mark_close(mark);
 }
 
 static void refuse_sessions(uint32_t can)
 {
-	struct perfctr_mark *group = make_group();
+	struct perfctr_mark *mark = make_mark();
 	const struct perfctr_session_options cpus = { .size = sizeof(cpus) };
 	const struct perfctr_session_options unmarked = {
 		.size = sizeof(struct perfctr_session_options),
@@ -220,7 +220,7 @@ static void refuse_sessions(uint32_t can)
 	};
 	const struct perfctr_session_options trace = {
 		.size = sizeof(struct perfctr_session_options),
-		.mark = group,
+		.mark = mark,
 		.policy = PERFCTR_EXCLUDE_UNMARKED,
 		.trace_bytes = 4096,
 	};
@@ -231,7 +231,7 @@ static void refuse_sessions(uint32_t can)
 	}
 	if (!(can & PERFCTR_CAN_TRACE))
 		expect_null(perfctr_session_open(&trace), ENOTSUP);
-	perfctr_mark_close(group);
+	perfctr_mark_close(mark);
 }
 
 START_TEST(what_a_backend_cannot_it_refuses)
@@ -239,7 +239,7 @@ START_TEST(what_a_backend_cannot_it_refuses)
 	uint32_t can = capabilities();
 
 	refuse_contexts(can);
-	refuse_groups(can);
+	refuse_marks(can);
 	refuse_sessions(can);
 }
 END_TEST
@@ -263,14 +263,14 @@ START_TEST(closing_gives_everything_back)
 
 	for (int i = 0; i < 100; i++) {
 		struct perfctr *self = counted(0, 2, PERFCTR_CONTROL_INHERIT);
-		struct perfctr_mark *group = make_group();
+		struct perfctr_mark *mark = make_mark();
 		struct perfctr_session *session;
 
 		perfctr_close(self);
-		session = session_of(group, 0);
-		ck_assert_int_eq(perfctr_mark_set(group, 0, PERFCTR_MARK_THREAD), 1);
+		session = session_of(mark, 0);
+		ck_assert_int_eq(perfctr_mark_set(mark, 0, PERFCTR_MARK_THREAD), 1);
 		perfctr_session_close(session);
-		perfctr_mark_close(group);
+		perfctr_mark_close(mark);
 	}
 	ck_assert_uint_eq(count_files(), files);
 }
@@ -395,7 +395,7 @@ START_TEST(a_forked_child_has_no_hold_of_its_parents_context)
 END_TEST
 
 #define H PERFCTR_CAN_HARDWARE
-#define G PERFCTR_CAN_MARK
+#define M PERFCTR_CAN_MARK
 
 const struct contract context_contract[] = {
 	{ WHOLE, &a_backend_can_what_its_manual_says },
@@ -409,8 +409,8 @@ const struct contract context_contract[] = {
 	{ H, &a_counter_has_one_event },
 	{ H, &one_event_more_than_counters_is_refused },
 	{ H | KEEPS_CONTEXTS, &only_the_handle_that_made_a_context_controls_it },
-	{ BY_ROOT | G, &what_a_backend_cannot_it_refuses },
-	{ H | G, &closing_gives_everything_back },
+	{ BY_ROOT | M, &what_a_backend_cannot_it_refuses },
+	{ H | M, &closing_gives_everything_back },
 	{ H, &another_thread_reads_by_the_kernel },
 	{ H, &a_thread_that_takes_the_place_of_another_reads_it_by_the_kernel },
 	{ H, &a_forked_child_has_no_hold_of_its_parents_context },

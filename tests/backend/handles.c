@@ -72,19 +72,19 @@ struct perfctr_counts own_counts(const struct perfctr *p)
 	return counts_of(p, PERFCTR_SCOPE_SELF);
 }
 
-struct perfctr_mark *make_group(void)
+struct perfctr_mark *make_mark(void)
 {
-	struct perfctr_mark *group = perfctr_mark_open(NULL);
+	struct perfctr_mark *mark = perfctr_mark_open(NULL);
 
-	ck_assert_msg(group, "perfctr_mark_open: %s", strerror(errno));
-	return group;
+	ck_assert_msg(mark, "perfctr_mark_open: %s", strerror(errno));
+	return mark;
 }
 
-struct perfctr_session *open_session(struct perfctr_mark *group)
+struct perfctr_session *open_session(struct perfctr_mark *mark)
 {
 	const struct perfctr_session_options options = {
 		.size = sizeof(struct perfctr_session_options),
-		.mark = group,
+		.mark = mark,
 		.policy = PERFCTR_EXCLUDE_KERNEL | PERFCTR_EXCLUDE_UNMARKED,
 	};
 	struct perfctr_session *session = perfctr_session_open(&options);
@@ -99,9 +99,9 @@ void control_session(struct perfctr_session *session, struct perfctr_control *co
 		       control);
 }
 
-struct perfctr_session *counted_group_software(struct perfctr_mark *group)
+struct perfctr_session *counted_mark_software(struct perfctr_mark *mark)
 {
-	struct perfctr_session *session = open_session(group);
+	struct perfctr_session *session = open_session(mark);
 	struct perfctr_control control;
 
 	control_all(&control, 0);

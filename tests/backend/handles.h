@@ -24,11 +24,11 @@ struct perfctr *counted_software(pid_t tid, uint32_t flags);
 struct perfctr_counts counts_of(const struct perfctr *p, unsigned int scope);
 struct perfctr_counts own_counts(const struct perfctr *p);
 
-struct perfctr_mark *make_group(void);
+struct perfctr_mark *make_mark(void);
 /* The session counts marked threads in user mode. */
-struct perfctr_session *open_session(struct perfctr_mark *group);
+struct perfctr_session *open_session(struct perfctr_mark *mark);
 /* The same with all software events, and a control. */
-struct perfctr_session *counted_group_software(struct perfctr_mark *group);
+struct perfctr_session *counted_mark_software(struct perfctr_mark *mark);
 void control_session(struct perfctr_session *session, struct perfctr_control *control);
 struct perfctr_counts session_counts(const struct perfctr_session *session);
 

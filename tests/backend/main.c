@@ -13,7 +13,7 @@
 
 static const struct contract *const contracts[] = {
 	context_contract, count_contract,   tree_contract,
-	group_contract,	  session_contract, permission_contract,
+	mark_contract,	  session_contract, permission_contract,
 };
 
 #define FOR_EACH_CONTRACT(c)                                                                       \

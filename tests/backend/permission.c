@@ -7,15 +7,15 @@
 static void open_and_mark_root(void *argument)
 {
 	pid_t root = *(pid_t *)argument;
-	struct perfctr_mark *group;
+	struct perfctr_mark *mark;
 
 	become_nobody();
-	group = perfctr_mark_open(NULL);
-	EXPECT(group);
+	mark = perfctr_mark_open(NULL);
+	EXPECT(mark);
 	EXPECT(!perfctr_open_tid(root, PERFCTR_OPEN_CREATE) && errno == EACCES);
-	EXPECT(perfctr_mark_set(group, root, PERFCTR_MARK_PROCESS) == -1 && errno == EACCES);
-	EXPECT(perfctr_members(group, NULL, 0) == 0);
-	perfctr_mark_close(group);
+	EXPECT(perfctr_mark_set(mark, root, PERFCTR_MARK_PROCESS) == -1 && errno == EACCES);
+	EXPECT(perfctr_members(mark, NULL, 0) == 0);
+	perfctr_mark_close(mark);
 }
 
 START_TEST(another_users_process_is_refused)

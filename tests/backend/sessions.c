@@ -6,19 +6,19 @@
 
 START_TEST(a_session_without_a_control_does_not_start)
 {
-	struct perfctr_mark *group = make_group();
-	struct perfctr_session *session = open_session(group);
+	struct perfctr_mark *mark = make_mark();
+	struct perfctr_session *session = open_session(mark);
 
 	expect_refusal(perfctr_session_start(session), EINVAL);
 	perfctr_session_close(session);
-	perfctr_mark_close(group);
+	perfctr_mark_close(mark);
 }
 END_TEST
 
 START_TEST(a_refused_control_of_a_session_changes_nothing)
 {
-	struct perfctr_mark *group = make_group();
-	struct perfctr_session *session = session_of(group, 0);
+	struct perfctr_mark *mark = make_mark();
+	struct perfctr_session *session = session_of(mark, 0);
 	struct perfctr_control control = user_control(1, 0);
 	pid_t pid = stopped_start(ANY_CPU, COMMAND(program("loop")));
 
@@ -26,11 +26,11 @@ START_TEST(a_refused_control_of_a_session_changes_nothing)
 	expect_refusal(perfctr_session_control(session, &control), EINVAL);
 	ck_assert_uint_eq(control.bad_event, 1);
 	ck_assert_uint_eq(control.bad_reason, PERFCTR_BAD_COUNTER);
-	ck_assert_int_eq(perfctr_mark_set(group, pid, PERFCTR_MARK_PROCESS), 1);
+	ck_assert_int_eq(perfctr_mark_set(mark, pid, PERFCTR_MARK_PROCESS), 1);
 	run_to_end(pid);
 	ck_assert_uint_eq(session_counts(session).counter[0], LOOP_INSTRUCTIONS(SHORT_LOOP));
 	perfctr_session_close(session);
-	perfctr_mark_close(group);
+	perfctr_mark_close(mark);
 }
 END_TEST
 
@@ -103,10 +103,10 @@ static int count_record(const struct perfctr_trace_record *record, void *argumen
 
 START_TEST(a_trace_has_the_switches_of_the_marked)
 {
-	struct perfctr_mark *group = make_group();
+	struct perfctr_mark *mark = make_mark();
 	const struct perfctr_session_options options = {
 		.size = sizeof(struct perfctr_session_options),
-		.mark = group,
+		.mark = mark,
 		.policy = PERFCTR_EXCLUDE_UNMARKED,
 		.trace_bytes = 1 << 16,
 	};
@@ -116,26 +116,26 @@ START_TEST(a_trace_has_the_switches_of_the_marked)
 
 	ck_assert_ptr_nonnull(session);
 	control_session(session, &control);
-	ck_assert_int_eq(perfctr_mark_set(group, 0, PERFCTR_MARK_THREAD), 1);
+	ck_assert_int_eq(perfctr_mark_set(mark, 0, PERFCTR_MARK_THREAD), 1);
 	nap(20);
 	ck_assert_int_eq(perfctr_session_stop(session), 0);
 	for (unsigned int cpu = 0; cpu < perfctr_session_cpus(session); cpu++)
 		ck_assert_int_ge(perfctr_session_trace(session, cpu, count_record, &n), 0);
 	ck_assert_uint_ge(n + perfctr_session_lost(session), 20);
 	perfctr_session_close(session);
-	perfctr_mark_close(group);
+	perfctr_mark_close(mark);
 }
 END_TEST
 
-#define G (PERFCTR_CAN_MARK | PERFCTR_CAN_HARDWARE)
+#define MH (PERFCTR_CAN_MARK | PERFCTR_CAN_HARDWARE)
 #define S (PERFCTR_CAN_SESSION | PERFCTR_CAN_HARDWARE)
 
 const struct contract session_contract[] = {
-	{ G, &a_session_without_a_control_does_not_start },
-	{ G, &a_refused_control_of_a_session_changes_nothing },
+	{ MH, &a_session_without_a_control_does_not_start },
+	{ MH, &a_refused_control_of_a_session_changes_nothing },
 	{ BY_ROOT | S, &a_session_on_cpus_counts_whoever_runs_there },
 	{ BY_ROOT | S, &a_session_counts_on_its_own_cpus_alone },
 	{ BY_ROOT | PERFCTR_CAN_SESSION, &a_cpu_that_does_not_exist_is_refused },
-	{ BY_ROOT | G | PERFCTR_CAN_TRACE, &a_trace_has_the_switches_of_the_marked },
+	{ BY_ROOT | MH | PERFCTR_CAN_TRACE, &a_trace_has_the_switches_of_the_marked },
 	{ 0, NULL },
 };

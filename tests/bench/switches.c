@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * A context switch: processes, or threads of one process, hand a byte round in a ring of pipes.
- * Some of them are counted: one by one, as one tree, by a session that counts their group, or each
+ * Some of them are counted: one by one, as one tree, by a session that counts their mark, or each
  * by itself, with its page mapped.
  */
 #include "bench.h"

@@ -71,12 +71,12 @@ static int mark_by_deputy(void *pid)
 START_TEST(a_request_ends_with_exec)
 {
 	pid_t pid = victim();
-	struct perfctr_mark *group = perfctr_mark_open(NULL);
+	struct perfctr_mark *mark = perfctr_mark_open(NULL);
 
-	ck_assert_int_eq(perfctr_mark_set(group, pid, THREAD), 1);
+	ck_assert_int_eq(perfctr_mark_set(mark, pid, THREAD), 1);
 	attack(mark_by_deputy, &pid);
-	ck_assert_int_eq(perfctr_members(group, NULL, 0), 1);
-	perfctr_mark_close(group);
+	ck_assert_int_eq(perfctr_members(mark, NULL, 0), 1);
+	perfctr_mark_close(mark);
 	end_victim(pid);
 }
 END_TEST
@@ -402,17 +402,17 @@ START_TEST(whether_a_stranger_is_counted_is_not_told)
 {
 	struct strangers strangers = { .counted = victim(), .not_counted = victim() };
 	uint64_t id;
-	struct perfctr_mark *group = perfctr_mark_open(&id);
+	struct perfctr_mark *mark = perfctr_mark_open(&id);
 	struct perfctr *context = perfctr_open_tid(strangers.counted, PERFCTR_OPEN_CREATE);
 
 	ck_assert_ptr_nonnull(context);
-	ck_assert_int_eq(perfctr_mark_set(group, strangers.counted, THREAD), 1);
+	ck_assert_int_eq(perfctr_mark_set(mark, strangers.counted, THREAD), 1);
 	strangers.slot.index = id & ((1u << PERFCTR_BPF_SLOT_BITS) - 1);
 	strangers.slot.generation = id >> PERFCTR_BPF_SLOT_BITS;
 	attack(look_for_who_is_counted, &strangers);
-	ck_assert_int_eq(perfctr_members(group, NULL, 0), 1);
+	ck_assert_int_eq(perfctr_members(mark, NULL, 0), 1);
 	perfctr_close(context);
-	perfctr_mark_close(group);
+	perfctr_mark_close(mark);
 	end_victim(strangers.counted);
 	end_victim(strangers.not_counted);
 }
@@ -436,11 +436,11 @@ static int fold_what_is_nobodys(void *argument)
 START_TEST(how_many_are_counted_is_not_told)
 {
 	pid_t pid = victim();
-	struct perfctr_mark *group = perfctr_mark_open(NULL);
+	struct perfctr_mark *mark = perfctr_mark_open(NULL);
 
-	ck_assert_int_eq(perfctr_mark_set(group, pid, THREAD), 1);
+	ck_assert_int_eq(perfctr_mark_set(mark, pid, THREAD), 1);
 	attack(fold_what_is_nobodys, NULL);
-	perfctr_mark_close(group);
+	perfctr_mark_close(mark);
 	end_victim(pid);
 }
 END_TEST
@@ -513,10 +513,10 @@ static int close_what_is_written(void *unused)
 	stay_on(0);
 	for (int i = 0; i < CLOSINGS; i++) {
 		uint64_t id;
-		struct perfctr_mark *group = perfctr_mark_open(&id);
+		struct perfctr_mark *mark = perfctr_mark_open(&id);
 
-		EXPECT(group && perfctr_mark_set(group, 0, PERFCTR_MARK_PROCESS) == 3);
-		perfctr_mark_close(group);
+		EXPECT(mark && perfctr_mark_set(mark, 0, PERFCTR_MARK_PROCESS) == 3);
+		perfctr_mark_close(mark);
 		slot = raw_slot_at(&raw, id & ((1u << PERFCTR_BPF_SLOT_BITS) - 1));
 		while (slot->busy)
 			;

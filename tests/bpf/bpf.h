@@ -18,11 +18,11 @@
  */
 TCase *clock_case(const char *name);
 TCase *self_clock_tests(void);
-TCase *group_clock_tests(void);
+TCase *mark_clock_tests(void);
 TCase *tree_tests(void);
 TCase *self_tests(void);
 TCase *remote_tests(void);
-TCase *group_tests(void);
+TCase *mark_tests(void);
 TCase *cost_tests(void);
 /* For root, who attacks as other users. The last one stops the service. */
 TCase *attack_tests(void);

@@ -43,19 +43,19 @@ static int look_for(pid_t hidden)
 
 static int look_with_the_library(pid_t hidden)
 {
-	struct perfctr_mark *group = perfctr_mark_open(NULL);
+	struct perfctr_mark *mark = perfctr_mark_open(NULL);
 	uint64_t id;
 
-	EXPECT(group);
+	EXPECT(mark);
 	EXPECT(!perfctr_open_tid(hidden, PERFCTR_OPEN_CREATE));
 	EXPECT(!perfctr_open_tid(hidden, 0));
 	EXPECT(perfctr_mark_get(hidden, &id) < 0);
 	for (unsigned int scope = PERFCTR_MARK_THREAD; scope <= PERFCTR_MARK_TREE; scope++) {
-		EXPECT(perfctr_mark_set(group, hidden, scope) < 0);
+		EXPECT(perfctr_mark_set(mark, hidden, scope) < 0);
 		EXPECT(perfctr_mark_clear(NULL, hidden, scope) < 0);
 	}
-	EXPECT(perfctr_members(group, NULL, 0) == 0);
-	perfctr_mark_close(group);
+	EXPECT(perfctr_members(mark, NULL, 0) == 0);
+	perfctr_mark_close(mark);
 	return 0;
 }
 
@@ -69,14 +69,14 @@ static int look_for_hidden(void *pid)
 /* Root counts the hidden process. */
 START_TEST(who_is_hidden_is_not_seen_or_counted)
 {
-	struct perfctr_mark *group = perfctr_mark_open(NULL);
+	struct perfctr_mark *mark = perfctr_mark_open(NULL);
 	pid_t pid = victim();
 
-	ck_assert_int_eq(perfctr_mark_set(group, pid, PERFCTR_MARK_THREAD), 1);
+	ck_assert_int_eq(perfctr_mark_set(mark, pid, PERFCTR_MARK_THREAD), 1);
 	attack(look_for_hidden, &pid);
-	ck_assert_int_eq(perfctr_members(group, NULL, 0), 1);
+	ck_assert_int_eq(perfctr_members(mark, NULL, 0), 1);
 	end_victim(pid);
-	perfctr_mark_close(group);
+	perfctr_mark_close(mark);
 }
 END_TEST
 
@@ -123,14 +123,14 @@ END_TEST
 
 static int count_own_children(void *argument)
 {
-	struct perfctr_mark *group = perfctr_mark_open(NULL);
+	struct perfctr_mark *mark = perfctr_mark_open(NULL);
 	pid_t child = victim();
 	struct perfctr *context = perfctr_open_tid(child, PERFCTR_OPEN_CREATE);
 
 	(void)argument;
 	EXPECT(context);
-	EXPECT(perfctr_mark_set(group, child, PERFCTR_MARK_TREE) == 1);
-	EXPECT(perfctr_members(group, NULL, 0) == 1);
+	EXPECT(perfctr_mark_set(mark, child, PERFCTR_MARK_TREE) == 1);
+	EXPECT(perfctr_members(mark, NULL, 0) == 1);
 	end_victim(child);
 	return 0;
 }

@@ -173,14 +173,14 @@ static bool refused(const char *what)
 }
 
 /* A process that is marked. */
-static bool counts_process(struct perfctr_mark *group, struct perfctr_session *session)
+static bool counts_process(struct perfctr_mark *mark, struct perfctr_session *session)
 {
 	struct child child = make_child(touch_and_nap);
 	struct usage before = usage_of(child.pid), after, counted;
 	struct perfctr_counts counts;
 	struct rusage rusage;
 
-	if (perfctr_mark_set(group, child.pid, PERFCTR_MARK_PROCESS) != 1)
+	if (perfctr_mark_set(mark, child.pid, PERFCTR_MARK_PROCESS) != 1)
 		return refused("a mark");
 	release_child(&child);
 	rusage = end_child(&child);
@@ -200,25 +200,25 @@ static bool counts_process(struct perfctr_mark *group, struct perfctr_session *s
 /* The counts of a session must be the process's own page faults and switches. */
 static bool counts_exactly(void)
 {
-	struct perfctr_mark *group = perfctr_mark_open(NULL);
+	struct perfctr_mark *mark = perfctr_mark_open(NULL);
 	struct perfctr_session_options options = {
 		.size = sizeof(options),
-		.mark = group,
+		.mark = mark,
 		.policy = PERFCTR_EXCLUDE_KERNEL | PERFCTR_EXCLUDE_UNMARKED,
 	};
 	struct perfctr_session *session;
 	struct perfctr_control control;
 	bool exactly;
 
-	if (!group)
-		return refused("a group");
+	if (!mark)
+		return refused("a new mark");
 	session = perfctr_session_open(&options);
 	control_all(&control, 0);
 	if (!session || perfctr_session_control(session, &control) < 0)
 		return refused("a session");
-	exactly = counts_process(group, session);
+	exactly = counts_process(mark, session);
 	perfctr_session_close(session);
-	perfctr_mark_close(group);
+	perfctr_mark_close(mark);
 	return exactly;
 }
 

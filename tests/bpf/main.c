@@ -13,8 +13,8 @@ static const struct {
 	TCase *(*make)(void);
 } cases[] = {
 	{ "", self_tests },	     { "", tree_tests },	   { "", remote_tests },
-	{ "", group_tests },	     { "", cost_tests },	   { "events", event_tests },
-	{ "", self_clock_tests },    { "", group_clock_tests },	   { "lost", lost_event_tests },
+	{ "", mark_tests },	     { "", cost_tests },	   { "events", event_tests },
+	{ "", self_clock_tests },    { "", mark_clock_tests },	   { "lost", lost_event_tests },
 	{ "attacks", attack_tests }, { "yama", yama_tests },	   { "attacks", slot_tests },
 	{ "end", end_tests },	     { "hostile", hostile_tests }, { "notify", notify_tests },
 	{ "hidden", hidden_tests },  { "memory", memory_tests },   { "forged", forged_tests },

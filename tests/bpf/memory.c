@@ -71,7 +71,7 @@ static void *ask_and_stay(void *argument)
 	return NULL;
 }
 
-/* Each thread is a member of the first one's tree and group, and has made a request. */
+/* Each thread is a member of the first one's tree, bears its mark, and has made a request. */
 static int come_in_a_crowd(void *argument)
 {
 	struct crowd *crowd = argument;

@@ -25,7 +25,7 @@ static int show_all_proofs(void *argument)
 {
 	const struct proof *proof = argument;
 	struct perfctr_bpf_reply reply;
-	struct perfctr_mark *group = perfctr_mark_open(NULL);
+	struct perfctr_mark *mark = perfctr_mark_open(NULL);
 	struct raw raw;
 	struct raw_slot slot;
 	int own = open("/proc/self/mem", O_RDONLY), other = open("/proc/self/status", O_RDONLY);
@@ -33,7 +33,7 @@ static int show_all_proofs(void *argument)
 	EXPECT(raw_open(&raw) >= 0);
 	EXPECT(raw_take(&raw, PERFCTR_BPF_MARKED, &slot) >= 0);
 	EXPECT(ptrace(PTRACE_SEIZE, proof->pid, NULL, NULL) < 0 && errno == EPERM);
-	EXPECT(perfctr_mark_set(group, proof->pid, THREAD) < 0 && errno == EACCES);
+	EXPECT(perfctr_mark_set(mark, proof->pid, THREAD) < 0 && errno == EACCES);
 	for (int i = -1; i < 64; i++) {
 		int result = raw_mark(&raw, slot, proof->pid, i, &reply);
 
@@ -125,12 +125,12 @@ END_TEST
 /* A process of the same user that is not a child, although Yama asks for one. */
 static int mark_a_stranger(void *argument)
 {
-	struct perfctr_mark *group = perfctr_mark_open(NULL);
+	struct perfctr_mark *mark = perfctr_mark_open(NULL);
 	pid_t pid = *(pid_t *)argument;
 
-	EXPECT(group);
+	EXPECT(mark);
 	EXPECT(ptrace(PTRACE_SEIZE, pid, NULL, NULL) < 0 && errno == EPERM);
-	EXPECT(perfctr_mark_set(group, pid, THREAD) < 0 && errno == EACCES);
+	EXPECT(perfctr_mark_set(mark, pid, THREAD) < 0 && errno == EACCES);
 	return 0;
 }
 

@@ -81,7 +81,7 @@ START_TEST(each_thread_is_counted_once_however_many_there_are)
 {
 	struct perfctr_bpf_reply reply;
 	uint64_t id, other_id;
-	struct perfctr_mark *group = perfctr_mark_open(&id), *other = perfctr_mark_open(&other_id);
+	struct perfctr_mark *mark = perfctr_mark_open(&id), *other = perfctr_mark_open(&other_id);
 	int before = set_most_threads(3 * CROWD), go[2], said[2];
 	struct raw raw;
 	pid_t pid;
@@ -92,7 +92,7 @@ START_TEST(each_thread_is_counted_once_however_many_there_are)
 	pid = fork();
 	if (pid == 0)
 		come_in_a_crowd(go[0], said[1]);
-	ck_assert_int_eq(perfctr_mark_set(group, pid, PERFCTR_MARK_PROCESS), 1);
+	ck_assert_int_eq(perfctr_mark_set(mark, pid, PERFCTR_MARK_PROCESS), 1);
 	ck_assert_int_eq(write(go[1], &byte, 1), 1);
 	close(said[1]);
 	ck_assert_int_eq(read(said[0], &byte, 1), 1);
@@ -102,7 +102,7 @@ START_TEST(each_thread_is_counted_once_however_many_there_are)
 	ck_assert_uint_eq(reply.unproven, CROWD);
 	ck_assert_uint_eq(reply.found, CROWD);
 	end_victim(pid);
-	perfctr_mark_close(group);
+	perfctr_mark_close(mark);
 	perfctr_mark_close(other);
 	raw_close(&raw);
 	set_most_threads(-before);

@@ -44,30 +44,30 @@ int context_open(pid_t tid)
 	return device_call(PERFCTR_IOC_OPEN, &open);
 }
 
-int group_open(void)
+int mark_open(void)
 {
 	struct perfctr_open_mark_args open = { .size = sizeof(open) };
 
 	return device_call(PERFCTR_IOC_OPEN_MARK, &open);
 }
 
-bool mark(int group, pid_t tid)
+bool mark(int mark_fd, pid_t tid)
 {
 	struct perfctr_mark_args mark = {
 		.size = sizeof(mark),
 		.action = PERFCTR_MARK_SET,
 		.scope = PERFCTR_MARK_PROCESS,
 		.tid = tid,
-		.mark = group,
+		.mark = mark_fd,
 	};
 
 	return EXPECT(device_call(PERFCTR_IOC_MARK, &mark) == 0 && mark.changed == 1);
 }
 
-int session_open(int group, uint32_t policy)
+int session_open(int mark_fd, uint32_t policy)
 {
 	struct perfctr_session_args open = { .size = sizeof(open),
-					     .mark = group,
+					     .mark = mark_fd,
 					     .policy = policy };
 
 	return device_call(PERFCTR_IOC_SESSION, &open);

@@ -79,9 +79,9 @@ bool is_count_of_both_modes(uint64_t count, uint64_t user_instructions);
 enum mode { USER = 1, KERNEL = 2, BOTH = USER | KERNEL };
 
 int context_open(pid_t tid); /* -1 with errno */
-int group_open(void);
-bool mark(int group, pid_t tid);
-int session_open(int group, uint32_t policy);
+int mark_open(void);
+bool mark(int mark_fd, pid_t tid);
+int session_open(int mark_fd, uint32_t policy);
 int device_call(unsigned long request, void *argument);
 struct perfctr_control control_empty(uint32_t flags);
 void control_add(struct perfctr_control *control, const struct counting *counting, enum mode mode);

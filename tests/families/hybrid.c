@@ -586,15 +586,15 @@ bool hybrid_children_inherit_kinds(void)
 bool hybrid_sessions_count_on_both_kinds(void)
 {
 	const uint32_t policy = PERFCTR_EXCLUDE_KERNEL | PERFCTR_EXCLUDE_UNMARKED;
-	int group = group_open(), session = session_open(group, policy);
+	int mark_fd = mark_open(), session = session_open(mark_fd, policy);
 	struct perfctr_control control = mixed();
 	struct perfctr_counts counts;
 	struct walker w;
 
-	REQUIRE(group >= 0 && session >= 0);
+	REQUIRE(mark_fd >= 0 && session >= 0);
 	REQUIRE(walker_start(&w));
 	REQUIRE(context_control(session, &control));
-	REQUIRE(mark(group, w.pid));
+	REQUIRE(mark(mark_fd, w.pid));
 	for (int i = 0; i < 100; i++) {
 		REQUIRE(round_on(&w, random_cpu(&w.random)));
 		counts = counts_of(session, PERFCTR_SCOPE_SELF);
@@ -604,7 +604,7 @@ bool hybrid_sessions_count_on_both_kinds(void)
 		REQUIRE(EXPECT_EQUAL(!!counts.kind_tsc[1], !!w.rounds[1]));
 	}
 	close(session);
-	close(group);
+	close(mark_fd);
 	return walker_end(&w);
 }
 

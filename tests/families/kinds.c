@@ -183,19 +183,19 @@ bool hybrid_a_session_with_events_of_kinds_agrees_with_a_context(void)
 {
 	const uint32_t policy = PERFCTR_EXCLUDE_KERNEL | PERFCTR_EXCLUDE_UNMARKED;
 	struct perfctr_control of_session = control_empty(0), of_context = control_empty(0);
-	int group = group_open(), session = session_open(group, policy), fd;
+	int mark_fd = mark_open(), session = session_open(mark_fd, policy), fd;
 	const uint64_t disturbances = machine_info().disturbances;
 	struct perfctr_counts a, b;
 	struct walker w;
 
-	REQUIRE(group >= 0 && session >= 0);
+	REQUIRE(mark_fd >= 0 && session >= 0);
 	REQUIRE(walker_start(&w));
 	fd = context_open(w.pid);
 	REQUIRE(fd >= 0);
 	add_parts(&of_session, 0);
 	add_parts(&of_context, 3);
 	REQUIRE(context_control(session, &of_session));
-	REQUIRE(mark(group, w.pid));
+	REQUIRE(mark(mark_fd, w.pid));
 	REQUIRE(context_control(fd, &of_context));
 	for (int i = 0; i < 100; i++) {
 		REQUIRE(round_on(&w, random_cpu(&w.random)));
@@ -210,7 +210,7 @@ bool hybrid_a_session_with_events_of_kinds_agrees_with_a_context(void)
 	}
 	close(fd);
 	close(session);
-	close(group);
+	close(mark_fd);
 	return walker_end(&w) && EXPECT_EQUAL(machine_info().disturbances, disturbances);
 }
 
@@ -231,20 +231,20 @@ static uint64_t e_cores(void)
 bool hybrid_a_kind_whose_last_cpu_goes_waits_for_it(void)
 {
 	const uint32_t policy = PERFCTR_EXCLUDE_KERNEL | PERFCTR_EXCLUDE_UNMARKED;
-	int group = group_open(), session = session_open(group, policy), fd;
+	int mark_fd = mark_open(), session = session_open(mark_fd, policy), fd;
 	struct perfctr_control of_session = control_empty(0), of_context = control_empty(0);
 	const uint64_t disturbances = machine_info().disturbances;
 	struct perfctr_counts a, b;
 	struct walker w;
 
-	REQUIRE(group >= 0 && session >= 0);
+	REQUIRE(mark_fd >= 0 && session >= 0);
 	REQUIRE(walker_start(&w));
 	fd = context_open(w.pid);
 	REQUIRE(fd >= 0);
 	add_parts(&of_session, 0);
 	add_parts(&of_context, 3);
 	REQUIRE(context_control(session, &of_session));
-	REQUIRE(mark(group, w.pid));
+	REQUIRE(mark(mark_fd, w.pid));
 	REQUIRE(context_control(fd, &of_context));
 	for (int i = 0; i < 5; i++) {
 		int late = context_open(0);
@@ -275,7 +275,7 @@ bool hybrid_a_kind_whose_last_cpu_goes_waits_for_it(void)
 	}
 	close(fd);
 	close(session);
-	close(group);
+	close(mark_fd);
 	return walker_end(&w) && EXPECT_EQUAL(machine_info().disturbances, disturbances);
 }
 

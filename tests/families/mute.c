@@ -252,15 +252,15 @@ bool a_cpu_that_cannot_count_comes_and_it_is_told(void)
 	struct perfctr_control of_session = control_one(&profile.instructions.of[1], USER);
 	struct perfctr_counts were, are;
 	uint64_t before[2], after[2];
-	int group, session, fd;
+	int mark_fd, session, fd;
 	struct walker w;
 
 	REQUIRE(walker_start(&w)); /* before the descriptors are opened */
-	group = group_open();
-	session = session_open(group, MARKED_USERS);
+	mark_fd = mark_open();
+	session = session_open(mark_fd, MARKED_USERS);
 	fd = context_open(w.pid);
-	REQUIRE(group >= 0 && session >= 0 && fd >= 0 && context_control(fd, &of_context));
-	REQUIRE(context_control(session, &of_session) && mark(group, w.pid));
+	REQUIRE(mark_fd >= 0 && session >= 0 && fd >= 0 && context_control(fd, &of_context));
+	REQUIRE(context_control(session, &of_session) && mark(mark_fd, w.pid));
 	REQUIRE(round_on(&w, 0));
 	REQUIRE(let_it_come() && is_online());
 	REQUIRE(EXPECT_EQUAL(machine_info().mute_cpus, 1) && EXPECT(!is_of_a_kind()));
@@ -281,6 +281,6 @@ bool a_cpu_that_cannot_count_comes_and_it_is_told(void)
 	REQUIRE(who_begins_there_is_told(0));
 	REQUIRE(who_begins_there_is_told(PERFCTR_CONTROL_INHERIT | PERFCTR_CONTROL_TOTALS));
 	close(fd);
-	close(group);
+	close(mark_fd);
 	return walker_end(&w);
 }

@@ -209,24 +209,24 @@ static bool measure(const char *what, const struct counting *first, const struct
 }
 
 /* One program or both are marked. The session's count of marked programs is exact. */
-static bool measure_group(const char *what, bool both, uint64_t *wrmsr)
+static bool measure_marked(const char *what, bool both, uint64_t *wrmsr)
 {
 	struct perfctr_control control = control_one(&profile.instructions.of[0], USER);
-	int group = group_open();
-	int session = session_open(group, PERFCTR_EXCLUDE_KERNEL | PERFCTR_EXCLUDE_UNMARKED);
+	int mark_fd = mark_open();
+	int session = session_open(mark_fd, PERFCTR_EXCLUDE_KERNEL | PERFCTR_EXCLUDE_UNMARKED);
 	struct perfctr_counts counts[2], sum;
 	uint64_t expected;
 	struct pair p;
 
-	REQUIRE(group >= 0 && session >= 0);
+	REQUIRE(mark_fd >= 0 && session >= 0);
 	REQUIRE(pair_start(&p, 1000, 10));
 	REQUIRE(context_control(session, &control));
-	REQUIRE(mark(group, p.pid[0]));
-	REQUIRE(!both || mark(group, p.pid[1]));
+	REQUIRE(mark(mark_fd, p.pid[0]));
+	REQUIRE(!both || mark(mark_fd, p.pid[1]));
 	REQUIRE(measure_pair(what, &p, counts, wrmsr));
 	sum = counts_of(session, PERFCTR_SCOPE_SELF);
 	close(session);
-	close(group);
+	close(mark_fd);
 	expected = waiting_instructions(&p.workload[0]);
 	if (both)
 		expected += waiting_instructions(&p.workload[1]);
@@ -278,7 +278,7 @@ bool a_gate_writes_no_more_than_it_has_to(void)
 	const uint64_t room = 200;
 	uint64_t inside, border;
 
-	return measure_group("both in the group", true, &inside) &&
-	       measure_group("one in the group", false, &border) && EXPECT(inside <= room) &&
+	return measure_marked("both bear the mark", true, &inside) &&
+	       measure_marked("one bears the mark", false, &border) && EXPECT(inside <= room) &&
 	       EXPECT(border <= 2000 + room);
 }

@@ -40,8 +40,8 @@ static const struct command {
 	  fill_open,
 	  E_STRUCT | E(EACCES) | E(EPERM) | E(EEXIST) | E(ENOENT) | E(ESRCH) | E(EINTR) |
 		  E(EMFILE) | E(ENOMEM) },
-	{ 30, "group", PERFCTR_IOC_OPEN_MARK, ON(DEVICE), false,
-	  sizeof(struct perfctr_open_mark_args), fill_group, E_STRUCT | E(EMFILE) | E(ENOMEM) },
+	{ 30, "open mark", PERFCTR_IOC_OPEN_MARK, ON(DEVICE), false,
+	  sizeof(struct perfctr_open_mark_args), fill_open_mark, E_STRUCT | E(EMFILE) | E(ENOMEM) },
 	{ 80, "mark", PERFCTR_IOC_MARK, ON(DEVICE), false, sizeof(struct perfctr_mark_args),
 	  fill_mark, E_STRUCT | E(EACCES) | E(EBUSY) | E(ESRCH) | E(EBADF) | E(EINTR) | E(ENOMEM) },
 	{ 25, "session", PERFCTR_IOC_SESSION, ON(DEVICE), false,
@@ -70,10 +70,10 @@ static const struct command {
 	  sizeof(struct perfctr_consume), fill_consume, E_STRUCT },
 	{ 120, "resume", PERFCTR_IOC_RESUME, ON_CONTEXT, true, 0, fill_none,
 	  E(EACCES) | E(EALREADY) | E(ESRCH) },
-	{ 30, "members", PERFCTR_IOC_MEMBERS, ON(GROUP), false, sizeof(struct perfctr_members_args),
+	{ 30, "members", PERFCTR_IOC_MEMBERS, ON(MARK), false, sizeof(struct perfctr_members_args),
 	  fill_members, E_STRUCT | E(ENOMEM) },
-	{ 60, "enter", PERFCTR_IOC_ENTER, ON(GROUP), false, 0, fill_none, E(EBUSY) },
-	{ 60, "leave", PERFCTR_IOC_LEAVE, ON(GROUP), false, 0, fill_none, 0 },
+	{ 60, "enter", PERFCTR_IOC_ENTER, ON(MARK), false, 0, fill_none, E(EBUSY) },
+	{ 60, "leave", PERFCTR_IOC_LEAVE, ON(MARK), false, 0, fill_none, 0 },
 	{ 40, "session control", PERFCTR_IOC_CONTROL, ON(SESSION), false,
 	  sizeof(struct perfctr_control), fill_session_control,
 	  E_STRUCT | E(EACCES) | E(EBUSY) | E(EMFILE) | E(ENODEV) | E(ENOSPC) | E(ENOMEM) },
@@ -606,7 +606,7 @@ static void keep(struct fuzzer *f, const struct call *call)
 		held.own = f->alone && !open->tid;
 		break;
 	case PERFCTR_IOC_OPEN_MARK:
-		held.kind = GROUP;
+		held.kind = MARK;
 		break;
 	case PERFCTR_IOC_SESSION:
 		memcpy(&session, call->address,

@@ -214,11 +214,11 @@ static uint64_t own_mark(void)
 
 static void use_session(struct fuzzer *f)
 {
-	struct perfctr_open_mark_args group = { .size = sizeof(group) };
+	struct perfctr_open_mark_args mark = { .size = sizeof(mark) };
 	struct perfctr_session_args open = {
 		.size = sizeof(open),
 		.policy = PERFCTR_EXCLUDE_KERNEL | PERFCTR_EXCLUDE_UNMARKED,
-		.mark = ioctl(device, PERFCTR_IOC_OPEN_MARK, &group),
+		.mark = ioctl(device, PERFCTR_IOC_OPEN_MARK, &mark),
 	};
 	struct perfctr_control control = control_of(f);
 	int fd = ioctl(device, PERFCTR_IOC_SESSION, &open);
@@ -229,7 +229,7 @@ static void use_session(struct fuzzer *f)
 		base = measure(fd, SHORT_LOOP);
 		measured = measure(fd, LONG_LOOP);
 		/* A privileged process may take the mark away. Nobody else can set it again. */
-		if (own_mark() == group.id)
+		if (own_mark() == mark.id)
 			compare("a session", base, measured);
 		ioctl(open.mark, PERFCTR_IOC_LEAVE);
 	}

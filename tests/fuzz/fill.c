@@ -46,7 +46,7 @@ size_t fill_open(struct fuzzer *f, void *image)
 	return sizeof(*open);
 }
 
-size_t fill_group(struct fuzzer *f, void *image)
+size_t fill_open_mark(struct fuzzer *f, void *image)
 {
 	struct perfctr_open_mark_args *open = image;
 
@@ -55,10 +55,10 @@ size_t fill_group(struct fuzzer *f, void *image)
 	return sizeof(*open);
 }
 
-/* Mostly a group, sometimes none or something else. */
-static int any_group(struct fuzzer *f)
+/* Mostly a mark, sometimes none or something else. */
+static int any_mark(struct fuzzer *f)
 {
-	const struct slot *slot = any_slot(f, 1u << GROUP);
+	const struct slot *slot = any_slot(f, 1u << MARK);
 
 	if (slot && chance(f, 90))
 		return slot->fd;
@@ -78,7 +78,7 @@ size_t fill_mark(struct fuzzer *f, void *image)
 	mark->mark = mark->action == PERFCTR_MARK_GET ||
 				     (mark->action == PERFCTR_MARK_CLEAR && chance(f, 50))
 			     ? -1
-			     : any_group(f);
+			     : any_mark(f);
 	return sizeof(*mark);
 }
 
@@ -86,7 +86,7 @@ size_t fill_session(struct fuzzer *f, void *image)
 {
 	struct perfctr_session_args *open = image;
 
-	*open = (struct perfctr_session_args){ .size = sizeof(*open), .mark = any_group(f) };
+	*open = (struct perfctr_session_args){ .size = sizeof(*open), .mark = any_mark(f) };
 	open->policy = below(f, 64);
 	if (!self.privileged && chance(f, 90))
 		open->policy |= PERFCTR_EXCLUDE_KERNEL | PERFCTR_EXCLUDE_UNMARKED;

@@ -26,7 +26,7 @@
 #define NOBODY 65534
 
 /* The kind of a descriptor. OWNER made its context, READER found it. */
-enum kind { DEVICE, OWNER, READER, GROUP, SESSION, N_KINDS };
+enum kind { DEVICE, OWNER, READER, MARK, SESSION, N_KINDS };
 
 struct slot {
 	_Atomic int fd; /* -1: empty */
@@ -176,7 +176,7 @@ void op_call_without_descriptors(struct fuzzer *f);
 size_t fill_none(struct fuzzer *f, void *image);
 size_t fill_info(struct fuzzer *f, void *image);
 size_t fill_open(struct fuzzer *f, void *image);
-size_t fill_group(struct fuzzer *f, void *image);
+size_t fill_open_mark(struct fuzzer *f, void *image);
 size_t fill_mark(struct fuzzer *f, void *image);
 size_t fill_session(struct fuzzer *f, void *image);
 size_t fill_control(struct fuzzer *f, void *image);

@@ -34,7 +34,7 @@ static const int levels[N_LEVELS] = { -1, 2 };
 struct scene {
 	pid_t child;   /* not counted */
 	pid_t counted; /* counted and marked by root */
-	int context, sampled, session[2], group;
+	int context, sampled, session[2], mark_fd;
 	size_t ring_bytes; /* of the ring of samples */
 	int perf, perf_cpu;
 };
@@ -238,16 +238,16 @@ static int look_at_counted(const struct scene *scene)
 	return close_error(try_context_open(scene->counted, 0));
 }
 
-static int on_mark(uint32_t action, pid_t thread, int group)
+static int on_mark(uint32_t action, pid_t thread, int mark_fd)
 {
-	return try_mark(action, PERFCTR_MARK_THREAD, thread, group) < 0 ? errno : 0;
+	return try_mark(action, PERFCTR_MARK_THREAD, thread, mark_fd) < 0 ? errno : 0;
 }
 
 static int mark_child(const struct scene *scene)
 {
-	int error = on_mark(PERFCTR_MARK_SET, scene->child, scene->group);
+	int error = on_mark(PERFCTR_MARK_SET, scene->child, scene->mark_fd);
 
-	return error ?: on_mark(PERFCTR_MARK_CLEAR, scene->child, scene->group);
+	return error ?: on_mark(PERFCTR_MARK_CLEAR, scene->child, scene->mark_fd);
 }
 
 static int get_mark(const struct scene *scene)
@@ -260,9 +260,9 @@ static int clear_mark(const struct scene *scene)
 	return on_mark(PERFCTR_MARK_CLEAR, scene->counted, -1);
 }
 
-static int open_session(int group, uint32_t policy, bool kernel)
+static int open_session(int mark_fd, uint32_t policy, bool kernel)
 {
-	struct perfctr_session_args open = session_of(group, policy);
+	struct perfctr_session_args open = session_of(mark_fd, policy);
 	int fd = try_session(&open), error;
 
 	if (fd < 0)
@@ -272,9 +272,9 @@ static int open_session(int group, uint32_t policy, bool kernel)
 	return error;
 }
 
-static int count_group(const struct scene *scene)
+static int count_marked(const struct scene *scene)
 {
-	return open_session(scene->group, MARKED | NOT_PRIVILEGED, false);
+	return open_session(scene->mark_fd, MARKED | NOT_PRIVILEGED, false);
 }
 
 static int count_cpus(const struct scene *scene)
@@ -289,9 +289,9 @@ static int count_cpus_kernel(const struct scene *scene)
 	return open_session(-1, 0, true);
 }
 
-static int count_group_kernel(const struct scene *scene)
+static int count_marked_kernel(const struct scene *scene)
 {
-	return open_session(scene->group, MARKED, true);
+	return open_session(scene->mark_fd, MARKED, true);
 }
 
 static int read_counts(int fd)
@@ -433,8 +433,8 @@ static const struct {
 	{ "OPEN of a counted thread", look_at_counted, perf_counted, 0 },
 	{ "MARK of a child", mark_child, perf_child, ATTACHES },
 	{ "MARK, GET", get_mark, perf_counted, 0 },
-	{ "SESSION of a group", count_group, perf_self, 0 },
-	{ "SESSION of a group, kernel mode", count_group_kernel, perf_self_kernel, 0 },
+	{ "SESSION of a mark", count_marked, perf_self, 0 },
+	{ "SESSION of a mark, kernel mode", count_marked_kernel, perf_self_kernel, 0 },
 	{ "SESSION of CPUs", count_cpus, perf_cpu, 0 },
 	{ "SESSION of CPUs, kernel mode", count_cpus_kernel, perf_cpu_kernel, 0 },
 	{ "READ", read_context, perf_read, 0 },
@@ -494,8 +494,8 @@ static void make_scene(const struct asker *asker, struct scene *scene)
 	scene->child = sleeper_start(asker);
 	scene->counted = sleeper_start(asker);
 	sampled = sleeper_start(asker);
-	scene->group = group_open();
-	mark(scene->counted, scene->group);
+	scene->mark_fd = mark_open();
+	mark(scene->counted, scene->mark_fd);
 	scene->context = context_open(scene->counted, PERFCTR_OPEN_CREATE);
 	EXPECT(control(scene->context, 0, false, 0) == 0);
 	scene->sampled = has_samples() ? open_samples(sampled, &scene->ring_bytes) : -1;

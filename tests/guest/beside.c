@@ -184,7 +184,7 @@ END_TEST
 
 static void count_by_session_between(void)
 {
-	int group = group_open(), session = session_open(group, NOT_PRIVILEGED | MARKED);
+	int mark_fd = mark_open(), session = session_open(mark_fd, NOT_PRIVILEGED | MARKED);
 	struct perfctr_control control;
 
 	while (try_session_control(session,
@@ -196,11 +196,11 @@ static void count_by_session_between(void)
 		sleep_us(PAUSE_US);
 	}
 	for (int cpu = 0; cpu < 2; cpu++)
-		expect_success(marked_start(group, cpu, COMMAND(program("loop"))));
+		expect_success(marked_start(mark_fd, cpu, COMMAND(program("loop"))));
 	ck_assert_uint_eq(context_read(session).counter[0], 2 * LOOP_INSTRUCTIONS(SHORT_LOOP));
 	ck_assert_uint_eq(context_read(session).counter[1], 2 * LOOP_BRANCHES(SHORT_LOOP));
 	close(session);
-	close(group);
+	close(mark_fd);
 }
 
 #define TURNS 5

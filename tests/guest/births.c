@@ -377,15 +377,15 @@ END_TEST
 START_TEST(a_forker_that_is_killed_leaves_nothing)
 {
 	struct forker f = forker_start();
-	int fd = open_tree_of(f.pid), group = group_open();
+	int fd = open_tree_of(f.pid), mark_fd = mark_open();
 
-	ck_assert_int_eq(try_mark(PERFCTR_MARK_SET, PERFCTR_MARK_THREAD, f.pid, group), 1);
+	ck_assert_int_eq(try_mark(PERFCTR_MARK_SET, PERFCTR_MARK_THREAD, f.pid, mark_fd), 1);
 	forker_stick(&f);
 	kill_and_wait(f.pid);
 	expect_contexts(1);
 	ck_assert_uint_eq(read_tree(fd).members, 0);
-	ck_assert_uint_eq(group_members(group), 0);
-	close(group);
+	ck_assert_uint_eq(mark_members(mark_fd), 0);
+	close(mark_fd);
 	close(fd);
 	expect_contexts(0);
 }
@@ -395,10 +395,10 @@ END_TEST
 START_TEST(who_is_not_born_yet_bears_no_mark)
 {
 	struct forker f = forker_start();
-	int group = group_open(), session = session_open(group, NOT_PRIVILEGED | MARKED);
+	int mark_fd = mark_open(), session = session_open(mark_fd, NOT_PRIVILEGED | MARKED);
 
 	session_control(session, SESSION_EVENTS({ { 2, USER(INSTRUCTIONS) }, 0 }));
-	ck_assert_int_eq(try_mark(PERFCTR_MARK_SET, PERFCTR_MARK_THREAD, f.pid, group), 1);
+	ck_assert_int_eq(try_mark(PERFCTR_MARK_SET, PERFCTR_MARK_THREAD, f.pid, mark_fd), 1);
 	forker_stick(&f);
 	ck_assert_uint_eq(context_read(session).members, 1);
 	forker_release(&f);
@@ -406,53 +406,53 @@ START_TEST(who_is_not_born_yet_bears_no_mark)
 	forker_finish(&f);
 	ck_assert_uint_eq(context_read(session).members, 0);
 	close(session);
-	close(group);
+	close(mark_fd);
 }
 END_TEST
 
 START_TEST(a_mark_set_beside_a_fork_is_the_child_s_too)
 {
 	struct forker f = forker_start();
-	int group = group_open();
+	int mark_fd = mark_open();
 	pid_t child;
 
 	forker_stick(&f);
-	ck_assert_int_eq(try_mark(PERFCTR_MARK_SET, PERFCTR_MARK_THREAD, f.pid, group), 1);
+	ck_assert_int_eq(try_mark(PERFCTR_MARK_SET, PERFCTR_MARK_THREAD, f.pid, mark_fd), 1);
 	child = forker_release(&f);
 	ck_assert_uint_ne(mark_of(child), 0);
 	forker_finish(&f);
-	close(group);
+	close(mark_fd);
 }
 END_TEST
 
 START_TEST(a_mark_taken_away_beside_a_fork_is_not_the_child_s)
 {
 	struct forker f = forker_start();
-	int group = group_open();
+	int mark_fd = mark_open();
 	pid_t child;
 
-	ck_assert_int_eq(try_mark(PERFCTR_MARK_SET, PERFCTR_MARK_THREAD, f.pid, group), 1);
+	ck_assert_int_eq(try_mark(PERFCTR_MARK_SET, PERFCTR_MARK_THREAD, f.pid, mark_fd), 1);
 	forker_stick(&f);
-	ck_assert_int_eq(try_mark(PERFCTR_MARK_CLEAR, PERFCTR_MARK_THREAD, f.pid, group), 1);
+	ck_assert_int_eq(try_mark(PERFCTR_MARK_CLEAR, PERFCTR_MARK_THREAD, f.pid, mark_fd), 1);
 	child = forker_release(&f);
 	ck_assert_uint_eq(mark_of(child), 0);
-	ck_assert_uint_eq(group_members(group), 0);
+	ck_assert_uint_eq(mark_members(mark_fd), 0);
 	forker_finish(&f);
-	close(group);
+	close(mark_fd);
 }
 END_TEST
 
 /* In a process of its own: the test can give up if the call does not end. */
-static void expect_close_ends(int group)
+static void expect_close_ends(int mark_fd)
 {
 	pid_t pid = fork();
 	int status = -1;
 
 	if (pid == 0) {
-		close(group);
+		close(mark_fd);
 		_exit(0);
 	}
-	close(group);
+	close(mark_fd);
 	for (int i = 0; i < 1000 && waitpid(pid, &status, WNOHANG) != pid; i++)
 		sleep_us(10000);
 	ck_assert_int_eq(status, 0);
@@ -462,15 +462,15 @@ static void expect_close_ends(int group)
  * The test closes its descriptor first, and the process closes the last one: the forker has given
  * up its copy.
  */
-START_TEST(the_close_of_a_group_waits_for_nobody)
+START_TEST(the_close_of_a_mark_waits_for_nobody)
 {
 	struct forker f = forker_start();
-	int group = group_open(), other = group_open();
+	int mark_fd = mark_open(), other = mark_open();
 	pid_t child;
 
-	ck_assert_int_eq(try_mark(PERFCTR_MARK_SET, PERFCTR_MARK_THREAD, f.pid, group), 1);
+	ck_assert_int_eq(try_mark(PERFCTR_MARK_SET, PERFCTR_MARK_THREAD, f.pid, mark_fd), 1);
 	forker_stick(&f);
-	expect_close_ends(group);
+	expect_close_ends(mark_fd);
 	ck_assert_uint_eq(mark_of(f.pid), 0);
 	child = forker_release(&f);
 	ck_assert_uint_eq(mark_of(child), 0);
@@ -479,9 +479,9 @@ START_TEST(the_close_of_a_group_waits_for_nobody)
 	ck_assert_int_eq(try_mark(PERFCTR_MARK_SET, PERFCTR_MARK_THREAD, f.pid, other), 1);
 	ck_assert_int_eq(try_mark(PERFCTR_MARK_SET, PERFCTR_MARK_THREAD, child, other), 1);
 	ck_assert_uint_ne(mark_of(f.pid), 0);
-	ck_assert_uint_eq(group_members(other), 2);
+	ck_assert_uint_eq(mark_members(other), 2);
 	forker_finish(&f);
-	ck_assert_uint_eq(group_members(other), 0);
+	ck_assert_uint_eq(mark_members(other), 0);
 	close(other);
 }
 END_TEST
@@ -496,4 +496,4 @@ SUITE(births, who_is_not_born_yet_is_no_member, a_control_beside_a_fork_is_the_c
       a_context_made_anew_beside_a_fork_is_the_child_s_parent,
       a_forker_that_is_killed_leaves_nothing, who_is_not_born_yet_bears_no_mark,
       a_mark_set_beside_a_fork_is_the_child_s_too,
-      a_mark_taken_away_beside_a_fork_is_not_the_child_s, the_close_of_a_group_waits_for_nobody)
+      a_mark_taken_away_beside_a_fork_is_not_the_child_s, the_close_of_a_mark_waits_for_nobody)

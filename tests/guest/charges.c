@@ -306,12 +306,12 @@ static void make_cgroup(const char *directory, char *procs, size_t size)
 static void open_sessions(void)
 {
 	struct perfctr_session_args open;
-	int group;
+	int mark_fd;
 
 	become_nobody();
-	group = group_open();
+	mark_fd = mark_open();
 	for (int i = 0; i < SESSIONS; i++) {
-		open = session_of(group, NOT_PRIVILEGED | MARKED);
+		open = session_of(mark_fd, NOT_PRIVILEGED | MARKED);
 		open.trace_bytes = i < TRACED ? 65536 : 0;
 		EXPECT(try_session(&open) >= 0);
 	}

@@ -25,7 +25,7 @@ static const struct {
 	{ "/sys/kernel/debug/fail_page_alloc/verbose", "0" },
 };
 
-int device, fail_nth, own = -1, group = -1, session = -1;
+int device, fail_nth, own = -1, mark_fd = -1, session = -1;
 
 /*
  * When a thread is preempted at the end of a fork, the kernel writes the number of the CPU there.
@@ -73,7 +73,7 @@ static const char *const footprint_names[] = {
 	"counters of contexts",
 	"counters of sessions",
 	"RDPMC",
-	"members of the group",
+	"members of the mark",
 	"members of the tree",
 	"counters of the tree",
 	"state of the tree",
@@ -107,7 +107,7 @@ struct footprint footprint(void)
 		.context_counters = info.context_counters,
 		.session_counters = info.session_counters,
 		.rdpmc = try_rdpmc(0, &value),
-		.members = group >= 0 ? group_members(group) : 0,
+		.members = mark_fd >= 0 ? mark_members(mark_fd) : 0,
 		.own_members = tree.members,
 		.own_counters = tree.n_counters,
 		.own_started = tree.flags & PERFCTR_COUNTS_STARTED,
@@ -175,18 +175,18 @@ void expect_clean_calls(const struct call *calls, size_t n)
 /* A counted and a marked program run meanwhile, and must not miss an instruction. */
 static struct {
 	struct counted counted;
-	int group, session;
+	int mark_fd, session;
 	pid_t marked;
 } others;
 
 static void others_start(void)
 {
-	others.group = group_open();
-	others.session = session_open(others.group, NOT_PRIVILEGED | MARKED);
+	others.mark_fd = mark_open();
+	others.session = session_open(others.mark_fd, NOT_PRIVILEGED | MARKED);
 	session_control(others.session, SESSION_EVENTS({ { 2, USER(INSTRUCTIONS) }, 0 }));
 	others.counted = counted_start(ANY_CPU, COMMAND(program("loop-long")),
 				       EVENTS({ 3, USER(INSTRUCTIONS) }));
-	others.marked = marked_start(others.group, ANY_CPU, COMMAND(program("loop-long")));
+	others.marked = marked_start(others.mark_fd, ANY_CPU, COMMAND(program("loop-long")));
 }
 
 void fail_begin(void)
@@ -204,7 +204,7 @@ void fail_finish(void)
 	ck_assert_uint_eq(counted_finish(&others.counted, &status).counter[0],
 			  LOOP_INSTRUCTIONS(LONG_LOOP));
 	close(others.session);
-	close(others.group);
+	close(others.mark_fd);
 	ck_assert_uint_eq(pmu_info().n_contexts, own >= 0 ? 1 : 0);
 }
 

@@ -15,7 +15,7 @@
 /* fail_begin() opens them: the driver's device, and the thread's file fail-nth. */
 extern int device, fail_nth;
 /* The test's context, mark and session, or -1. The footprint describes them. */
-extern int own, group, session;
+extern int own, mark_fd, session;
 
 /*
  * From here on allocations may fail. A counted and a marked program run meanwhile, and must not

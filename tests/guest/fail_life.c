@@ -130,8 +130,8 @@ END_TEST
 START_TEST(a_child_of_a_marked_thread_that_is_not_born_leaves_no_mark)
 {
 	fail_begin();
-	group = group_open();
-	mark(0, group);
+	mark_fd = mark_open();
+	mark(0, mark_fd);
 	expect_clean_calls(births, ARRAY_SIZE(births));
 	fail_finish();
 }
@@ -141,8 +141,8 @@ static void monitored_and_marked(void)
 {
 	fail_begin();
 	own = tree_open(PERFCTR_CONTROL_EXIT_RECORDS);
-	group = group_open();
-	mark(0, group);
+	mark_fd = mark_open();
+	mark(0, mark_fd);
 }
 
 START_TEST(a_child_of_a_monitored_and_marked_thread_that_is_not_born_leaves_neither)

@@ -51,7 +51,7 @@ static long change_herd(uint32_t action, uint32_t scope)
 		.action = action,
 		.scope = scope,
 		.tid = herd,
-		.mark = group,
+		.mark = mark_fd,
 	};
 
 	return ioctl(device, PERFCTR_IOC_MARK, &mark) ? -1 : (long)mark.changed;
@@ -88,7 +88,7 @@ static void mark_again(long changed)
 	ck_assert_int_eq(mark_tree(), HERD);
 }
 
-static long open_group(void)
+static long open_mark(void)
 {
 	struct perfctr_open_mark_args open = { .size = sizeof(open) };
 
@@ -104,7 +104,7 @@ static long list_members(void)
 		.tids = (uintptr_t)tids,
 	};
 
-	return ioctl(group, PERFCTR_IOC_MEMBERS, &members) ? -1 : (long)members.n;
+	return ioctl(mark_fd, PERFCTR_IOC_MEMBERS, &members) ? -1 : (long)members.n;
 }
 
 static void expect_herd(long members)
@@ -115,7 +115,7 @@ static void expect_herd(long members)
 START_TEST(all_threads_are_marked_or_none)
 {
 	static const struct call calls[] = {
-		{ "open a group", open_group, close_descriptor, 0, 2 },
+		{ "open a mark", open_mark, close_descriptor, 0, 2 },
 		{ "mark a thread", mark_thread, clear_again, 0, 1 },
 		{ "mark a process", mark_process, clear_again, 0, 2 },
 		{ "mark a tree", mark_tree, clear_again, 0, 2 },
@@ -127,7 +127,7 @@ START_TEST(all_threads_are_marked_or_none)
 
 	herd_start();
 	fail_begin();
-	group = group_open();
+	mark_fd = mark_open();
 	expect_clean_calls(calls, ARRAY_SIZE(calls));
 	ck_assert_int_eq(mark_tree(), HERD);
 	expect_clean_calls(calls_of_marked, ARRAY_SIZE(calls_of_marked));
@@ -135,29 +135,29 @@ START_TEST(all_threads_are_marked_or_none)
 }
 END_TEST
 
-START_TEST(the_last_close_of_a_group_takes_all_marks_whatever_fails)
+START_TEST(the_last_close_of_a_mark_takes_it_from_all_whatever_fails)
 {
 	bool failed = true;
 
 	herd_start();
 	fail_begin();
 	for (unsigned int n = 1; failed; n++) {
-		group = group_open();
+		mark_fd = mark_open();
 		ck_assert_int_eq(mark_tree(), HERD);
 		fail_allocation(fail_nth, n);
-		close(group);
+		close(mark_fd);
 		failed = has_failed(fail_nth);
 		ck_assert(failed || n > 1);
 		ck_assert_uint_eq(mark_of(herd), 0);
-		group = group_open();
+		mark_fd = mark_open();
 		ck_assert_int_eq(mark_tree(), HERD);
 		ck_assert_int_eq(clear_tree(), HERD);
-		close(group);
+		close(mark_fd);
 	}
-	group = -1;
+	mark_fd = -1;
 	fail_finish();
 }
 END_TEST
 
 SUITE(fail_marks, all_threads_are_marked_or_none,
-      the_last_close_of_a_group_takes_all_marks_whatever_fails)
+      the_last_close_of_a_mark_takes_it_from_all_whatever_fails)

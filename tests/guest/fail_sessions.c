@@ -10,7 +10,7 @@ static struct perfctr_session_args traced_session;
 
 static long open_session(void)
 {
-	traced_session = session_of(group, NOT_PRIVILEGED | MARKED);
+	traced_session = session_of(mark_fd, NOT_PRIVILEGED | MARKED);
 	traced_session.trace_bytes = 65536;
 	return ioctl(device, PERFCTR_IOC_SESSION, &traced_session);
 }
@@ -91,7 +91,7 @@ START_TEST(a_session_is_there_as_a_whole_or_not_at_all)
 	};
 
 	fail_begin();
-	group = group_open();
+	mark_fd = mark_open();
 	expect_clean_calls(calls, ARRAY_SIZE(calls));
 	session = (int)open_session();
 	ck_assert_int_ge(session, 0);

@@ -133,16 +133,16 @@ static pid_t failing_start(const struct way *way, bool sleeps, volatile uint64_t
 	return pid;
 }
 
-/* The process that forks, its tree and its group. */
+/* The process that forks, its tree and its mark. */
 struct beside {
 	pid_t pid;
-	int tree, group;
+	int tree, mark_fd;
 };
 
 /* The process existed before the descriptors were opened, so it holds none of them. */
 static struct beside beside_of(pid_t pid)
 {
-	return (struct beside){ .pid = pid, .tree = open_tree_of(pid), .group = group_open() };
+	return (struct beside){ .pid = pid, .tree = open_tree_of(pid), .mark_fd = mark_open() };
 }
 
 static void replace_control(struct beside *b)
@@ -177,7 +177,7 @@ static void read_it(struct beside *b)
 
 static void change_marks(const struct beside *b, uint32_t action)
 {
-	ck_assert_msg(try_mark(action, PERFCTR_MARK_TREE, b->pid, b->group) >= 1, "action %u: %s",
+	ck_assert_msg(try_mark(action, PERFCTR_MARK_TREE, b->pid, b->mark_fd) >= 1, "action %u: %s",
 		      action, strerror(errno));
 }
 
@@ -190,8 +190,8 @@ static void mark_and_unmark(struct beside *b)
 static void mark_and_close(struct beside *b)
 {
 	change_marks(b, PERFCTR_MARK_SET);
-	close(b->group);
-	b->group = group_open();
+	close(b->mark_fd);
+	b->mark_fd = mark_open();
 }
 
 /* Another context takes the place of the former one, and of all members of its tree. */
@@ -242,8 +242,8 @@ START_TEST(forks_that_fail_leave_nothing_whatever_is_done_beside_them)
 		ck_assert_uint_eq(read_tree(b.tree).members, 1);
 		ck_assert_uint_eq(context_read_scope(b.tree, PERFCTR_SCOPE_CHILDREN).counter[0], 0);
 		kill_and_wait(b.pid);
-		ck_assert_uint_eq(group_members(b.group), 0);
-		close(b.group);
+		ck_assert_uint_eq(mark_members(b.mark_fd), 0);
+		close(b.mark_fd);
 		close(b.tree);
 		expect_contexts(0);
 	}
@@ -276,7 +276,7 @@ static void race_with_calls(const struct way *way)
 	}
 	ck_assert_int_eq(sched_setscheduler(0, SCHED_OTHER, &(struct sched_param){ 0 }), 0);
 	kill_and_wait(b.pid);
-	close(b.group);
+	close(b.mark_fd);
 	close(b.tree);
 	expect_contexts(0);
 }
@@ -346,7 +346,7 @@ static void calls_beside_exec(const struct way *way, unsigned int us)
 	kill_and_wait(pid);
 	close(executed[0]);
 	close(go);
-	close(b.group);
+	close(b.mark_fd);
 	close(b.tree);
 	expect_contexts(0);
 }
@@ -400,7 +400,7 @@ START_TEST(children_are_counted_once_whatever_is_done_beside_their_births)
 	ck_assert_uint_ge(children, 50 * SLEEPER_INSTRUCTIONS);
 	ck_assert_uint_eq(children % SLEEPER_INSTRUCTIONS, 0);
 	kill_and_wait(b.pid);
-	close(b.group);
+	close(b.mark_fd);
 	close(b.tree);
 	expect_contexts(0);
 }
@@ -423,7 +423,7 @@ START_TEST(forkers_that_are_killed_leave_nothing_whatever_is_done_beside_them)
 		ck_assert_int_eq(wait_for(b.pid, &status), b.pid);
 		if (!(i & 1))
 			close(b.tree);
-		close(b.group);
+		close(b.mark_fd);
 	}
 	expect_contexts(0);
 }

@@ -173,7 +173,7 @@ static void expect_exact_context(void)
 /* A session on all counters but the one that a visitor needs to be allowed RDPMC. */
 static void expect_exact_session_beside(uint32_t visited)
 {
-	int group = group_open(), session = session_open(group, NOT_PRIVILEGED | MARKED);
+	int mark_fd = mark_open(), session = session_open(mark_fd, NOT_PRIVILEGED | MARKED);
 	struct session_event events[N_COUNTERS];
 	struct event all[N_COUNTERS];
 	struct perfctr_counts counts;
@@ -186,13 +186,13 @@ static void expect_exact_session_beside(uint32_t visited)
 			events[n++] = (struct session_event){ all[i], 0 };
 	session_control(session, events, n);
 	visitor = visitor_start(visited);
-	expect_success(marked_start(group, 0, COMMAND(program("loop-long"))));
+	expect_success(marked_start(mark_fd, 0, COMMAND(program("loop-long"))));
 	counts = context_read(session);
 	stop_process(visitor);
 	for (size_t i = 0; i < n; i++)
 		ck_assert_uint_eq(counts.counter[i], LOOP_INSTRUCTIONS(LONG_LOOP));
 	close(session);
-	close(group);
+	close(mark_fd);
 }
 
 static void expect_exact_session(void)

@@ -140,26 +140,26 @@ static void open_races_with_end(void)
  * A single mark is too small to show among the pages. No assertion of libcheck: libcheck notes
  * each in a file, in memory.
  */
-#define GROUPS 48
+#define MARKS 48
 
-static void groups_and_session(void)
+static void marks_and_session(void)
 {
-	int device = device_open(), group, session;
+	int device = device_open(), mark_fd, session;
 
-	for (int i = 0; i < GROUPS; i++) {
+	for (int i = 0; i < MARKS; i++) {
 		struct perfctr_open_mark_args open = { .size = sizeof(open) };
 
-		group = ioctl(device, PERFCTR_IOC_OPEN_MARK, &open);
-		EXPECT(ioctl(group, PERFCTR_IOC_ENTER) == 0);
-		EXPECT(ioctl(group, PERFCTR_IOC_LEAVE) == 0);
-		close(group);
+		mark_fd = ioctl(device, PERFCTR_IOC_OPEN_MARK, &open);
+		EXPECT(ioctl(mark_fd, PERFCTR_IOC_ENTER) == 0);
+		EXPECT(ioctl(mark_fd, PERFCTR_IOC_LEAVE) == 0);
+		close(mark_fd);
 	}
-	group = group_open();
-	session = session_open(group, NOT_PRIVILEGED | MARKED);
+	mark_fd = mark_open();
+	session = session_open(mark_fd, NOT_PRIVILEGED | MARKED);
 	session_control(session, SESSION_EVENTS({ { 0, USER(INSTRUCTIONS) }, 0 }));
-	EXPECT(ioctl(group, PERFCTR_IOC_ENTER) == 0);
+	EXPECT(ioctl(mark_fd, PERFCTR_IOC_ENTER) == 0);
 	/* The mark ends with the second of these. */
-	close(group);
+	close(mark_fd);
 	close(session);
 	close(device);
 }
@@ -221,9 +221,9 @@ START_TEST(p5_a_thousand_races_with_the_end_of_a_thread_leak_nothing)
 }
 END_TEST
 
-START_TEST(a_thousand_groups_and_sessions_leak_nothing)
+START_TEST(a_thousand_marks_and_sessions_leak_nothing)
 {
-	expect_no_leak(groups_and_session);
+	expect_no_leak(marks_and_session);
 }
 END_TEST
 
@@ -249,5 +249,5 @@ SUITE(leak,
       a_thousand_monitored_processes_leak_nothing,
       a_thousand_processes_monitored_from_outside_leak_nothing,
       p5_a_thousand_races_with_the_end_of_a_thread_leak_nothing,
-      a_thousand_groups_and_sessions_leak_nothing,
+      a_thousand_marks_and_sessions_leak_nothing,
       a_thousand_refused_opens_and_controls_leak_nothing)

@@ -104,9 +104,9 @@ END_TEST
 
 START_TEST(marks_are_listed_and_cleared)
 {
-	int group = group_open();
-	pid_t pid = marked_start(group, ANY_CPU, COMMAND(program("loop-huge")));
-	pid_t other = marked_start(group, ANY_CPU, COMMAND(program("loop-huge")));
+	int mark_fd = mark_open();
+	pid_t pid = marked_start(mark_fd, ANY_CPU, COMMAND(program("loop-huge")));
+	pid_t other = marked_start(mark_fd, ANY_CPU, COMMAND(program("loop-huge")));
 	char line[128], number[16];
 	struct run r;
 
@@ -121,17 +121,17 @@ START_TEST(marks_are_listed_and_cleared)
 	expect_run(&r, 0);
 	ck_assert_str_eq(r.out, "1 threads have lost their mark\n");
 	ck_assert_uint_eq(mark_of(pid), 0);
-	ck_assert_uint_eq(group_members(group), 1);
+	ck_assert_uint_eq(mark_members(mark_fd), 1);
 
 	RUN(&r, "perfex", "mark", "--clear");
 	expect_run(&r, 0);
 	ck_assert_str_eq(r.out, "1 threads have lost their mark\n");
-	ck_assert_uint_eq(group_members(group), 0);
+	ck_assert_uint_eq(mark_members(mark_fd), 0);
 	RUN(&r, "perfex", "mark", "--list");
 	ck_assert_str_eq(r.out, "    mark      pid  threads  name\n");
 	kill(pid, SIGKILL);
 	kill(other, SIGKILL);
-	close(group);
+	close(mark_fd);
 }
 END_TEST
 
@@ -199,7 +199,7 @@ END_TEST
 START_TEST(counters_that_others_use_are_left_to_them)
 {
 	int context = context_open(0, PERFCTR_OPEN_CREATE);
-	int group = group_open(), session = session_open(group, NOT_PRIVILEGED | MARKED);
+	int mark_fd = mark_open(), session = session_open(mark_fd, NOT_PRIVILEGED | MARKED);
 	struct run r;
 
 	context_control(context, EVENTS({ 0, USER(INSTRUCTIONS) }));
@@ -220,7 +220,7 @@ START_TEST(counters_that_others_use_are_left_to_them)
 	expect_line(&r, "event " INSTRUCTIONS_ANY "@1: its counter is taken by");
 	ck_assert_str_eq(r.out, "");
 	close(session);
-	close(group);
+	close(mark_fd);
 	close(context);
 }
 END_TEST

@@ -18,29 +18,29 @@ static int on_device(unsigned long request, void *argument)
 	return result;
 }
 
-int group_open(void)
+int mark_open(void)
 {
 	struct perfctr_open_mark_args open = { .size = sizeof(open) };
 	int fd = on_device(PERFCTR_IOC_OPEN_MARK, &open);
 
-	ck_assert_msg(fd >= 0, "group: %s", strerror(errno));
+	ck_assert_msg(fd >= 0, "open a mark: %s", strerror(errno));
 	ck_assert_uint_gt(open.id, 0);
 	return fd;
 }
 
-int try_mark(uint32_t action, uint32_t scope, pid_t tid, int group)
+int try_mark(uint32_t action, uint32_t scope, pid_t tid, int mark_fd)
 {
 	struct perfctr_mark_args mark = {
-		.size = sizeof(mark), .action = action, .scope = scope, .tid = tid, .mark = group,
+		.size = sizeof(mark), .action = action, .scope = scope, .tid = tid, .mark = mark_fd,
 	};
 	int result = on_device(PERFCTR_IOC_MARK, &mark);
 
 	return result ? result : (int)mark.changed;
 }
 
-void mark(pid_t tid, int group)
+void mark(pid_t tid, int mark_fd)
 {
-	ck_assert_msg(try_mark(PERFCTR_MARK_SET, PERFCTR_MARK_PROCESS, tid, group) == 1,
+	ck_assert_msg(try_mark(PERFCTR_MARK_SET, PERFCTR_MARK_PROCESS, tid, mark_fd) == 1,
 		      "mark: %s", strerror(errno));
 }
 
@@ -54,18 +54,18 @@ uint64_t mark_of(pid_t tid)
 	return mark.id;
 }
 
-uint32_t group_members(int group)
+uint32_t mark_members(int mark_fd)
 {
 	struct perfctr_members_args members = { .size = sizeof(members) };
 
-	ck_assert_int_eq(ioctl(group, PERFCTR_IOC_MEMBERS, &members), 0);
+	ck_assert_int_eq(ioctl(mark_fd, PERFCTR_IOC_MEMBERS, &members), 0);
 	return members.n;
 }
 
-struct perfctr_session_args session_of(int group, uint32_t policy)
+struct perfctr_session_args session_of(int mark_fd, uint32_t policy)
 {
 	return (struct perfctr_session_args){
-		.size = sizeof(struct perfctr_session_args), .mark = group, .policy = policy,
+		.size = sizeof(struct perfctr_session_args), .mark = mark_fd, .policy = policy,
 	};
 }
 
@@ -74,9 +74,9 @@ int try_session(struct perfctr_session_args *open)
 	return on_device(PERFCTR_IOC_SESSION, open);
 }
 
-int session_open(int group, uint32_t policy)
+int session_open(int mark_fd, uint32_t policy)
 {
-	struct perfctr_session_args open = session_of(group, policy);
+	struct perfctr_session_args open = session_of(mark_fd, policy);
 	int fd = try_session(&open);
 
 	ck_assert_msg(fd >= 0, "session: %s", strerror(errno));
@@ -104,12 +104,12 @@ void session_control(int session, const struct session_event *events, size_t n)
 		      control.bad_reason);
 }
 
-pid_t marked_start(int group, int cpu, const char *const command[])
+pid_t marked_start(int mark_fd, int cpu, const char *const command[])
 {
 	pid_t pid = stopped_start(cpu, command);
 
-	if (group >= 0)
-		mark(pid, group);
+	if (mark_fd >= 0)
+		mark(pid, mark_fd);
 	stopped_go(pid);
 	return pid;
 }

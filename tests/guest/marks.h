@@ -11,15 +11,15 @@
 #define PRIVILEGED	PERFCTR_EXCLUDE_USER
 #define NOT_PRIVILEGED	PERFCTR_EXCLUDE_KERNEL
 
-int group_open(void);
-int try_mark(uint32_t action, uint32_t scope, pid_t tid, int group);
-void mark(pid_t tid, int group);
+int mark_open(void);
+int try_mark(uint32_t action, uint32_t scope, pid_t tid, int mark_fd);
+void mark(pid_t tid, int mark_fd);
 uint64_t mark_of(pid_t tid);
-uint32_t group_members(int group);
+uint32_t mark_members(int mark_fd);
 
-struct perfctr_session_args session_of(int group, uint32_t policy);
+struct perfctr_session_args session_of(int mark_fd, uint32_t policy);
 int try_session(struct perfctr_session_args *open);
-int session_open(int group, uint32_t policy);
+int session_open(int mark_fd, uint32_t policy);
 /* An event of a session, with a policy of its own or 0. */
 struct session_event {
 	struct event event;
@@ -35,8 +35,8 @@ void session_control(int session, const struct session_event *events, size_t n);
 #define GENERAL(n) { n, BOTH(INSTRUCTIONS) }
 #define FIXED_COUNTER(n) { PERFCTR_FIXED + (n), BOTH(FIXED) }
 
-/* Starts a program that bears the group's mark. -1: it bears none. */
-pid_t marked_start(int group, int cpu, const char *const command[]);
+/* Starts a program that bears the mark. -1: it bears none. */
+pid_t marked_start(int mark_fd, int cpu, const char *const command[]);
 void expect_success(pid_t pid);
 
 #endif

@@ -206,12 +206,12 @@ START_TEST(a_child_without_memory_is_born_and_the_tree_says_that_it_is_incomplet
 }
 END_TEST
 
-START_TEST(a_group_that_a_child_could_not_join_says_so)
+START_TEST(a_session_says_that_a_child_could_not_be_marked)
 {
-	int group = group_open(), session = session_open(group, NOT_PRIVILEGED | MARKED);
+	int mark_fd = mark_open(), session = session_open(mark_fd, NOT_PRIVILEGED | MARKED);
 
 	session_control(session, SESSION_EVENTS({ { 1, USER(INSTRUCTIONS) }, 0 }));
-	mark(0, group);
+	mark(0, mark_fd);
 	run_loops(2);
 	ck_assert(!(context_read(session).flags & PERFCTR_COUNTS_INCOMPLETE));
 	fail_births("2");
@@ -219,12 +219,12 @@ START_TEST(a_group_that_a_child_could_not_join_says_so)
 	fail_births("0");
 	ck_assert(context_read(session).flags & PERFCTR_COUNTS_INCOMPLETE);
 	close(session);
-	close(group);
+	close(mark_fd);
 }
 END_TEST
 
 SUITE(module_births, a_child_without_memory_is_born_and_the_tree_says_that_it_is_incomplete,
-      a_group_that_a_child_could_not_join_says_so)
+      a_session_says_that_a_child_could_not_be_marked)
 
 static int unload(void)
 {
@@ -301,7 +301,7 @@ START_TEST(it_loads_counts_and_unloads_under_load)
 	unsigned int n = rounds_wanted();
 
 	for (unsigned int i = 0; i < n; i++) {
-		int fd = context_open(0, PERFCTR_OPEN_CREATE), group;
+		int fd = context_open(0, PERFCTR_OPEN_CREATE), mark_fd;
 		uint64_t before;
 		pid_t pid;
 
@@ -312,11 +312,11 @@ START_TEST(it_loads_counts_and_unloads_under_load)
 		ck_assert_int_eq(unload(), EAGAIN);
 		close(fd);
 
-		/* This process lives on with the mark of a dead group. */
+		/* This process lives on with a mark that is closed. */
 		pid = spinner_start(ANY_CPU);
-		group = group_open();
-		mark(pid, group);
-		close(group);
+		mark_fd = mark_open();
+		mark(pid, mark_fd);
+		close(mark_fd);
 		unload_soon();
 		ck_assert_int_eq(access("/dev/perfctr", F_OK), -1);
 		load();
@@ -359,11 +359,11 @@ START_TEST(a_child_that_is_found_while_it_is_born_leaves_nothing)
 {
 	unsigned int found = 0;
 	pid_t forker;
-	int group;
+	int mark_fd;
 
 	pin(0, 0);
 	forker = forker_start(1);
-	group = group_open();
+	mark_fd = mark_open();
 	for (int i = 0; i < 100000 && found < 20; i++) {
 		int fd = try_open_thread(newest_process() + 1);
 
@@ -371,12 +371,12 @@ START_TEST(a_child_that_is_found_while_it_is_born_leaves_nothing)
 			continue;
 		found++;
 		close(fd);
-		try_mark(PERFCTR_MARK_SET, PERFCTR_MARK_TREE, forker, group);
-		try_mark(PERFCTR_MARK_CLEAR, PERFCTR_MARK_TREE, forker, group);
+		try_mark(PERFCTR_MARK_SET, PERFCTR_MARK_TREE, forker, mark_fd);
+		try_mark(PERFCTR_MARK_CLEAR, PERFCTR_MARK_TREE, forker, mark_fd);
 	}
 	printf("%u children were opened\n", found);
 	kill_and_wait(forker);
-	close(group);
+	close(mark_fd);
 	unload_soon();
 	load();
 }
@@ -387,7 +387,7 @@ END_TEST
 /* Another process may mark the whole tree before the parent's hook knows of the child. */
 START_TEST(a_child_that_is_marked_while_it_is_born_has_the_mark)
 {
-	int group = group_open(), session = session_open(group, PERFCTR_EXCLUDE_UNMARKED);
+	int mark_fd = mark_open(), session = session_open(mark_fd, PERFCTR_EXCLUDE_UNMARKED);
 	pid_t forker = fork();
 
 	ck_assert_int_ge(forker, 0);
@@ -397,11 +397,11 @@ START_TEST(a_child_that_is_marked_while_it_is_born_has_the_mark)
 	}
 	session_control(session, SESSION_EVENTS({ { 0, USER(INSTRUCTIONS) }, 0 }));
 	for (unsigned int i = test_rounds(SETS); i; i--)
-		ck_assert_int_ge(try_mark(PERFCTR_MARK_SET, PERFCTR_MARK_TREE, forker, group), 0);
+		ck_assert_int_ge(try_mark(PERFCTR_MARK_SET, PERFCTR_MARK_TREE, forker, mark_fd), 0);
 	ck_assert(!(context_read(session).flags & PERFCTR_COUNTS_INCOMPLETE));
 	kill_and_wait(forker);
 	close(session);
-	close(group);
+	close(mark_fd);
 }
 END_TEST
 
@@ -409,12 +409,12 @@ static atomic_bool end_of_changes;
 
 static _Atomic(pid_t) enterer;
 
-static void *enter_and_leave(void *group)
+static void *enter_and_leave(void *mark_fd)
 {
 	enterer = (pid_t)syscall(SYS_gettid);
 	while (!end_of_changes) {
-		ioctl(*(int *)group, PERFCTR_IOC_ENTER);
-		ioctl(*(int *)group, PERFCTR_IOC_LEAVE);
+		ioctl(*(int *)mark_fd, PERFCTR_IOC_ENTER);
+		ioctl(*(int *)mark_fd, PERFCTR_IOC_LEAVE);
 	}
 	return NULL;
 }
@@ -425,18 +425,18 @@ static void *enter_and_leave(void *group)
  */
 START_TEST(a_mark_is_taken_away_once)
 {
-	int group = group_open();
+	int mark_fd = mark_open();
 	pthread_t thread;
 
-	ck_assert_int_eq(pthread_create(&thread, NULL, enter_and_leave, &group), 0);
+	ck_assert_int_eq(pthread_create(&thread, NULL, enter_and_leave, &mark_fd), 0);
 	while (!enterer)
 		;
 	for (unsigned int i = test_rounds(50000); i; i--)
 		try_mark(PERFCTR_MARK_CLEAR, PERFCTR_MARK_THREAD, enterer, -1);
 	end_of_changes = true;
 	pthread_join(thread, NULL);
-	ck_assert_uint_eq(group_members(group), 0);
-	close(group);
+	ck_assert_uint_eq(mark_members(mark_fd), 0);
+	close(mark_fd);
 }
 END_TEST
 
@@ -451,7 +451,7 @@ static void wait_a_moment(void)
  */
 START_TEST(a_child_of_a_reader_of_perf_events_sees_no_kernel_mode)
 {
-	int perf, closed = eventfd(0, 0), go = eventfd(0, 0), group, session, status;
+	int perf, closed = eventfd(0, 0), go = eventfd(0, 0), mark_fd, session, status;
 	uint64_t value;
 	void *page;
 	pid_t pid;
@@ -476,14 +476,14 @@ START_TEST(a_child_of_a_reader_of_perf_events_sees_no_kernel_mode)
 	munmap(page, 4096);
 	close(perf);
 	take(closed);
-	group = group_open();
-	session = session_open(group, PRIVILEGED);
+	mark_fd = mark_open();
+	session = session_open(mark_fd, PRIVILEGED);
 	session_control(session, SESSION_EVENTS({ { 0, KERNEL(INSTRUCTIONS) }, 0 }));
 	give(go);
 	ck_assert_int_eq(wait_for(pid, &status), pid);
 	ck_assert_int_eq(status, 0);
 	close(session);
-	close(group);
+	close(mark_fd);
 }
 END_TEST
 

@@ -12,9 +12,9 @@
 
 #define CALLS 200
 
-static int user_session(int group)
+static int user_session(int mark_fd)
 {
-	int session = session_open(group, NOT_PRIVILEGED | MARKED);
+	int session = session_open(mark_fd, NOT_PRIVILEGED | MARKED);
 
 	session_control(session, SESSION_EVENTS({ { 0, USER(INSTRUCTIONS) }, 0 }));
 	return session;
@@ -27,7 +27,7 @@ static void user_reads(void *unused)
 	(void)unused;
 	pin(0, 0);
 	become_nobody();
-	session = user_session(group_open());
+	session = user_session(mark_open());
 	for (int i = 0; i < CALLS; i++)
 		context_read(session);
 }
@@ -39,14 +39,15 @@ static void user_reads(void *unused)
 static uint64_t interrupts_of(void (*fn)(void *))
 {
 	pid_t victim = spinner_start(1);
-	int group = group_open(); /* for the first one the module has the kernel's code rewritten */
+	/* For the first one the module has the kernel's code rewritten. */
+	int mark_fd = mark_open();
 	uint64_t before;
 
 	sleep_us(50000);
 	before = interrupts("CAL", 1);
 	in_child(fn, NULL);
 	before = interrupts("CAL", 1) - before;
-	close(group);
+	close(mark_fd);
 	kill_and_wait(victim);
 	return before;
 }
@@ -64,7 +65,7 @@ static void user_starts_and_stops(void *unused)
 	(void)unused;
 	pin(0, 0);
 	become_nobody();
-	session = user_session(group_open());
+	session = user_session(mark_open());
 	for (int i = 0; i < CALLS; i++) {
 		EXPECT(ioctl(session, PERFCTR_IOC_STOP) == 0);
 		EXPECT(ioctl(session, PERFCTR_IOC_START) == 0);
@@ -90,7 +91,7 @@ END_TEST
  */
 START_TEST(a_user_s_session_counts_its_members_from_start_to_stop_on_every_cpu)
 {
-	int group = group_open(), session;
+	int mark_fd = mark_open(), session;
 	uint64_t sum = 0;
 	pid_t pid;
 
@@ -99,19 +100,19 @@ START_TEST(a_user_s_session_counts_its_members_from_start_to_stop_on_every_cpu)
 			pid = fork();
 			if (pid == 0) {
 				become_nobody();
-				session = user_session(group);
-				pid = marked_start(group, cpu, COMMAND(program("loop")));
+				session = user_session(mark_fd);
+				pid = marked_start(mark_fd, cpu, COMMAND(program("loop")));
 				expect_success(pid);
 				EXPECT(context_read(session).counter[0] >=
 				       LOOP_INSTRUCTIONS(SHORT_LOOP));
 				/* STOP keeps the sums. After START they go on from there. */
 				EXPECT(ioctl(session, PERFCTR_IOC_STOP) == 0);
 				sum = context_read(session).counter[0];
-				pid = marked_start(group, cpu, COMMAND(program("loop")));
+				pid = marked_start(mark_fd, cpu, COMMAND(program("loop")));
 				expect_success(pid);
 				EXPECT(context_read(session).counter[0] == sum);
 				EXPECT(ioctl(session, PERFCTR_IOC_START) == 0);
-				pid = marked_start(group, !cpu, COMMAND(program("loop")));
+				pid = marked_start(mark_fd, !cpu, COMMAND(program("loop")));
 				expect_success(pid);
 				EXPECT(context_read(session).counter[0] - sum >=
 				       LOOP_INSTRUCTIONS(SHORT_LOOP));
@@ -144,17 +145,17 @@ static void wait_until_it_runs(pid_t pid)
 /* The member runs on another CPU when the session is started, and never switches. */
 START_TEST(a_member_that_runs_already_is_counted_from_start_on)
 {
-	int group = group_open(), first, second;
+	int mark_fd = mark_open(), first, second;
 	struct perfctr_counts a, b;
 	pid_t runner = spinner_start(1);
 
 	pin(0, 0);
-	mark(runner, group);
+	mark(runner, mark_fd);
 	sleep_us(50000);
 	become_nobody();
-	first = user_session(group);
+	first = user_session(mark_fd);
 	session_control(first, SESSION_EVENTS({ { 1, USER(INSTRUCTIONS) }, 0 }));
-	second = user_session(group);
+	second = user_session(mark_fd);
 	a = context_read(second);
 	wait_until_it_runs(runner);
 	b = context_read(second);
@@ -171,7 +172,7 @@ START_TEST(a_member_that_runs_already_is_counted_from_start_on)
 }
 END_TEST
 
-static pid_t marked_spinner_start(int group, int cpu)
+static pid_t marked_spinner_start(int mark_fd, int cpu)
 {
 	pid_t pid = fork();
 
@@ -179,7 +180,7 @@ static pid_t marked_spinner_start(int group, int cpu)
 	if (pid == 0) {
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		pin(0, !cpu);
-		EXPECT(ioctl(group, PERFCTR_IOC_ENTER) == 0);
+		EXPECT(ioctl(mark_fd, PERFCTR_IOC_ENTER) == 0);
 		pin(0, cpu);
 		for (;;)
 			spin(1000);
@@ -192,15 +193,15 @@ static pid_t marked_spinner_start(int group, int cpu)
  */
 START_TEST(a_member_that_has_come_to_its_cpu_is_counted_from_start_on)
 {
-	int group = group_open(), session;
+	int mark_fd = mark_open(), session;
 	uint64_t before;
 	pid_t runner;
 
 	pin(0, 0);
-	runner = marked_spinner_start(group, 1);
+	runner = marked_spinner_start(mark_fd, 1);
 	sleep_us(50000);
 	become_nobody();
-	session = user_session(group);
+	session = user_session(mark_fd);
 	before = context_read(session).counter[0];
 	wait_until_it_runs(runner);
 	ck_assert_uint_gt(context_read(session).counter[0], before);
@@ -211,16 +212,16 @@ END_TEST
 /* The session is started before the thread is a member. The thread becomes one without a switch. */
 START_TEST(who_is_marked_while_it_runs_is_counted_from_then_on)
 {
-	int group = group_open(), session;
+	int mark_fd = mark_open(), session;
 	uint64_t before;
 	pid_t runner = spinner_start(1);
 
 	pin(0, 0);
 	sleep_us(50000);
-	session = user_session(group);
+	session = user_session(mark_fd);
 	sleep_us(20000);
 	ck_assert_uint_eq(context_read(session).counter[0], 0);
-	mark(runner, group);
+	mark(runner, mark_fd);
 	before = context_read(session).counter[0];
 	wait_until_it_runs(runner);
 	ck_assert_uint_gt(context_read(session).counter[0], before);
@@ -242,7 +243,7 @@ static void user_asks_for_one_instant(void *unused)
 {
 	(void)unused;
 	become_nobody();
-	EXPECT(only_root_asks_for_one_instant(user_session(group_open())) == EPERM);
+	EXPECT(only_root_asks_for_one_instant(user_session(mark_open())) == EPERM);
 }
 
 START_TEST(only_root_stops_the_machine_for_sums_of_one_instant)

@@ -36,7 +36,7 @@ static int try_call(unsigned long request, void *argument)
 
 static void user_meets_level_3(void *unused)
 {
-	struct perfctr_open_mark_args group = { .size = sizeof(group) };
+	struct perfctr_open_mark_args open = { .size = sizeof(open) };
 	struct perfctr_pmu_info info = { .size = sizeof(info) };
 	int fd;
 
@@ -52,7 +52,7 @@ static void user_meets_level_3(void *unused)
 	EXPECT(ioctl(fd, PERFCTR_IOC_STOP) == 0);
 	close(fd);
 	EXPECT_REFUSED(try_context_open(0, PERFCTR_OPEN_CREATE), EACCES);
-	EXPECT_REFUSED(try_call(PERFCTR_IOC_OPEN_MARK, &group), EACCES);
+	EXPECT_REFUSED(try_call(PERFCTR_IOC_OPEN_MARK, &open), EACCES);
 	EXPECT(try_call(PERFCTR_IOC_INFO, &info) == 0);
 }
 
@@ -258,8 +258,9 @@ static void user_has_session(void *argument)
 
 START_TEST(the_descriptor_of_a_session_hands_on_no_counts_of_others)
 {
-	int before = set_paranoid(2), group = group_open();
-	int session[] = { session_open(group, 0), session_open(group, NOT_PRIVILEGED | MARKED) };
+	int before = set_paranoid(2), mark_fd = mark_open();
+	int session[] = { session_open(mark_fd, 0),
+			  session_open(mark_fd, NOT_PRIVILEGED | MARKED) };
 
 	session_control(session[0], SESSION_EVENTS({ { 0, USER(INSTRUCTIONS) }, 0 }));
 	session_control(session[1], SESSION_EVENTS({ { 1, USER(INSTRUCTIONS) }, 0 }));

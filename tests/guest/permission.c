@@ -109,12 +109,12 @@ START_TEST(kernel_mode_needs_perf_event_paranoid_1)
 END_TEST
 
 /*
- * A process of a user executes a copy of "loop-huge". It has a context, and the mark of the user's
- * group. If the user may read that file, both stay; otherwise both are gone at once.
+ * A process of a user executes a copy of "loop-huge". It has a context, and the user's mark. If
+ * the user may read that file, both stay; otherwise both are gone at once.
  */
 static void user_executes(const char *path, bool readable)
 {
-	int group = group_open(), go[2], executed[2], fd;
+	int mark_fd = mark_open(), go[2], executed[2], fd;
 	struct perfctr_counts counts;
 	char byte;
 	pid_t pid;
@@ -129,14 +129,14 @@ static void user_executes(const char *path, bool readable)
 		execl(path, path, NULL);
 		_exit(127);
 	}
-	mark(pid, group);
+	mark(pid, mark_fd);
 	fd = try_context_open(pid, PERFCTR_OPEN_CREATE);
 	EXPECT(fd >= 0);
 	EXPECT(try_context_control(fd, EVENTS({ 0, USER(INSTRUCTIONS) })) == 0);
 	close(executed[1]);
 	EXPECT(write(go[1], "", 1) == 1);
 	EXPECT(read(executed[0], &byte, 1) == 0);
-	EXPECT(group_members(group) == readable);
+	EXPECT(mark_members(mark_fd) == readable);
 	sleep_us(200000);
 	if (readable)
 		wait_for_count(fd, LOOP_INSTRUCTIONS(SHORT_LOOP) + 1);

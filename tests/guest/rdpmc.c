@@ -261,20 +261,20 @@ END_TEST
 /* The session has two controls, one after the other. Another session counts all the time. */
 START_TEST(a_session_of_kernel_mode_starts_from_nothing_where_everybody_may_rdpmc)
 {
-	int group = group_open(), session = session_open(group, MARKED);
+	int mark_fd = mark_open(), session = session_open(mark_fd, MARKED);
 	int other = open_counting_session(USER(INSTRUCTIONS), 0);
 
 	write_file(RDPMC_SWITCH, "2");
 	session_control(session, SESSION_EVENTS({ { 0, USER(INSTRUCTIONS) }, 0 }));
 	for (int cpu = 0; cpu < 2; cpu++)
-		expect_success(marked_start(group, cpu, COMMAND(program("loop"))));
+		expect_success(marked_start(mark_fd, cpu, COMMAND(program("loop"))));
 	ck_assert_uint_ge(context_read(session).counter[0], 2 * LOOP_INSTRUCTIONS(SHORT_LOOP));
 	session_control(session, SESSION_EVENTS({ { 0, BOTH(INSTRUCTIONS) }, 0 }));
 	ck_assert_uint_eq(context_read(session).counter[0], 0);
 	write_file(RDPMC_SWITCH, "1");
 	close(session);
 	close(other);
-	close(group);
+	close(mark_fd);
 }
 END_TEST
 

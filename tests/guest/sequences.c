@@ -32,7 +32,7 @@ static struct {
 	bool watchdog_on; /* according to its file */
 	bool watched[2];  /* the watchdog of the CPU found the counters free */
 	pid_t perf_pid, context_pid, session_pid;
-	int perf, context, session, group;
+	int perf, context, session, mark_fd;
 } now;
 
 static char story[STEPS * 24];
@@ -207,7 +207,7 @@ static void change_context(void)
 static void close_session(void)
 {
 	close(now.session);
-	close(now.group);
+	close(now.mark_fd);
 	now.session = -1;
 }
 
@@ -216,8 +216,8 @@ static void begin_session(int cpu)
 	struct perfctr_control control;
 	int error;
 
-	now.group = group_open();
-	now.session = session_open(now.group, NOT_PRIVILEGED | MARKED);
+	now.mark_fd = mark_open();
+	now.session = session_open(now.mark_fd, NOT_PRIVILEGED | MARKED);
 	error = try_session_control(now.session,
 				    SESSION_EVENTS({ { 2, USER(INSTRUCTIONS) }, 0 },
 						   { { PERFCTR_FIXED + 2, USER(FIXED) }, 0 }),
@@ -228,7 +228,7 @@ static void begin_session(int cpu)
 	if (error)
 		close_session();
 	else
-		now.session_pid = marked_start(now.group, cpu, COMMAND(program("loop-long")));
+		now.session_pid = marked_start(now.mark_fd, cpu, COMMAND(program("loop-long")));
 }
 
 static void end_session(void)

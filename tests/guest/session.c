@@ -19,12 +19,12 @@
  * Runs marked and unmarked programs side by side. Returns the user instructions of the marked ones.
  */
 #define MARKED_PROGRAMS	3
-static uint64_t run_programs(int group)
+static uint64_t run_programs(int mark_fd)
 {
 	pid_t marked[MARKED_PROGRAMS], unmarked[MARKED_PROGRAMS];
 
 	for (int i = 0; i < MARKED_PROGRAMS; i++) {
-		marked[i] = marked_start(group, i % 2, COMMAND(program("loop")));
+		marked[i] = marked_start(mark_fd, i % 2, COMMAND(program("loop")));
 		unmarked[i] = marked_start(-1, i % 2, COMMAND(program("loop")));
 	}
 	for (int i = 0; i < MARKED_PROGRAMS; i++) {
@@ -36,7 +36,7 @@ static uint64_t run_programs(int group)
 
 START_TEST(marked_and_unmarked_privileged_and_not_add_up_to_everything)
 {
-	int group = group_open(), session = session_open(group, 0);
+	int mark_fd = mark_open(), session = session_open(mark_fd, 0);
 	struct perfctr_counts c;
 	enum { EVERYTHING, M, U, P, N, PM, PU };
 	uint64_t expected;
@@ -49,7 +49,7 @@ START_TEST(marked_and_unmarked_privileged_and_not_add_up_to_everything)
 		{ FIXED_COUNTER(0), POLICY(NOT_PRIVILEGED) },
 		{ FIXED_COUNTER(1), POLICY(PRIVILEGED | MARKED) },
 		{ FIXED_COUNTER(2), POLICY(PRIVILEGED | UNMARKED) }));
-	expected = run_programs(group);
+	expected = run_programs(mark_fd);
 	c = (struct perfctr_counts){ .size = sizeof(c), .flags = PERFCTR_COUNTS_CONSISTENT };
 	ck_assert_int_eq(ioctl(session, PERFCTR_IOC_READ, &c), 0);
 
@@ -62,13 +62,13 @@ START_TEST(marked_and_unmarked_privileged_and_not_add_up_to_everything)
 	ck_assert_uint_gt(c.counter[PM], 0);
 	ck_assert(c.flags & PERFCTR_COUNTS_CONSISTENT);
 	close(session);
-	close(group);
+	close(mark_fd);
 }
 END_TEST
 
 START_TEST(problem_state_by_the_mark_and_the_states_that_count_nothing)
 {
-	int group = group_open(), session = session_open(group, 0);
+	int mark_fd = mark_open(), session = session_open(mark_fd, 0);
 	struct perfctr_counts c;
 	enum { N, NM, NU, BOTH_MARKS, BOTH_MODES, OFF, M };
 	uint64_t expected;
@@ -81,7 +81,7 @@ START_TEST(problem_state_by_the_mark_and_the_states_that_count_nothing)
 		{ FIXED_COUNTER(0), POLICY(PRIVILEGED | NOT_PRIVILEGED) },
 		{ FIXED_COUNTER(1), POLICY(PERFCTR_EXCLUDE_ALL) },
 		{ FIXED_COUNTER(2), POLICY(MARKED) }));
-	expected = run_programs(group);
+	expected = run_programs(mark_fd);
 	c = context_read(session);
 
 	ck_assert_uint_eq(c.counter[NM], expected);
@@ -91,24 +91,24 @@ START_TEST(problem_state_by_the_mark_and_the_states_that_count_nothing)
 	ck_assert_uint_eq(c.counter[BOTH_MODES], 0);
 	ck_assert_uint_eq(c.counter[OFF], 0);
 	close(session);
-	close(group);
+	close(mark_fd);
 }
 END_TEST
 
 /* Three sessions start one after the other. The test executes the same between them in all runs. */
 static int64_t difference_of_three_sessions(int loops)
 {
-	int group = group_open();
+	int mark_fd = mark_open();
 	int everything = session_open(-1, NOT_PRIVILEGED);
-	int marked = session_open(group, NOT_PRIVILEGED | MARKED);
-	int unmarked = session_open(group, NOT_PRIVILEGED | UNMARKED);
+	int marked = session_open(mark_fd, NOT_PRIVILEGED | MARKED);
+	int unmarked = session_open(mark_fd, NOT_PRIVILEGED | UNMARKED);
 	uint64_t all, in, out;
 
 	session_control(everything, SESSION_EVENTS({ GENERAL(0), 0 }));
 	session_control(marked, SESSION_EVENTS({ GENERAL(1), 0 }));
 	session_control(unmarked, SESSION_EVENTS({ GENERAL(2), 0 }));
 	for (int i = 0; i < loops; i++)
-		run_programs(group);
+		run_programs(mark_fd);
 	ck_assert_int_eq(ioctl(unmarked, PERFCTR_IOC_STOP), 0);
 	ck_assert_int_eq(ioctl(marked, PERFCTR_IOC_STOP), 0);
 	ck_assert_int_eq(ioctl(everything, PERFCTR_IOC_STOP), 0);
@@ -119,7 +119,7 @@ static int64_t difference_of_three_sessions(int loops)
 	close(everything);
 	close(marked);
 	close(unmarked);
-	close(group);
+	close(mark_fd);
 	return (int64_t)(all - in - out);
 }
 
@@ -154,8 +154,8 @@ END_TEST
  */
 START_TEST(a_storm_of_forks_is_exact_and_competitors_add_nothing)
 {
-	int group = group_open(), session = session_open(group, NOT_PRIVILEGED | MARKED);
-	struct pollfd poller = { .fd = group, .events = POLLIN };
+	int mark_fd = mark_open(), session = session_open(mark_fd, NOT_PRIVILEGED | MARKED);
+	struct pollfd poller = { .fd = mark_fd, .events = POLLIN };
 	unsigned int storms = test_rounds(5);
 	struct perfctr_counts c;
 
@@ -163,10 +163,10 @@ START_TEST(a_storm_of_forks_is_exact_and_competitors_add_nothing)
 	ck_assert_int_eq(poll(&poller, 1, 0), 0);
 	session_control(session, SESSION_EVENTS({ GENERAL(0), 0 }));
 	for (unsigned int i = 0; i < storms; i++) {
-		marked_start(group, ANY_CPU, COMMAND(program("tree"), program("loop")));
-		marked_start(group, ANY_CPU, COMMAND(program("chain")));
+		marked_start(mark_fd, ANY_CPU, COMMAND(program("tree"), program("loop")));
+		marked_start(mark_fd, ANY_CPU, COMMAND(program("chain")));
 	}
-	ck_assert_uint_ge(group_members(group), storms);
+	ck_assert_uint_ge(mark_members(mark_fd), storms);
 	ck_assert_int_eq(poll(&poller, 1, -1), 1);
 	c = context_read(session);
 	ck_assert_uint_eq(c.counter[0], storms * (TREE_INSTRUCTIONS + CHAIN_INSTRUCTIONS));
@@ -174,21 +174,21 @@ START_TEST(a_storm_of_forks_is_exact_and_competitors_add_nothing)
 	while (waitpid(-1, NULL, WNOHANG) > 0)
 		;
 	close(session);
-	close(group);
+	close(mark_fd);
 }
 END_TEST
 
 START_TEST(contexts_and_a_session_count_side_by_side)
 {
-	int group = group_open(), session = session_open(group, NOT_PRIVILEGED | MARKED);
+	int mark_fd = mark_open(), session = session_open(mark_fd, NOT_PRIVILEGED | MARKED);
 	struct perfctr_control control;
 	struct counted c;
 	int status, other;
 
 	session_control(session, SESSION_EVENTS({ GENERAL(2), 0 }));
 	c = counted_start(ANY_CPU, COMMAND(program("loop-long")), EVENTS({ 0, USER(INSTRUCTIONS) }));
-	mark(c.pid, group);
-	ck_assert_uint_eq(run_programs(group), MARKED_PROGRAMS * LOOP_INSTRUCTIONS(SHORT_LOOP));
+	mark(c.pid, mark_fd);
+	ck_assert_uint_eq(run_programs(mark_fd), MARKED_PROGRAMS * LOOP_INSTRUCTIONS(SHORT_LOOP));
 	ck_assert_uint_eq(counted_finish(&c, &status).counter[0], LOOP_INSTRUCTIONS(LONG_LOOP));
 	ck_assert_uint_ge(context_read(session).counter[0],
 			  MARKED_PROGRAMS * LOOP_INSTRUCTIONS(SHORT_LOOP));
@@ -204,7 +204,7 @@ START_TEST(contexts_and_a_session_count_side_by_side)
 	ck_assert_uint_eq(control.bad_reason, PERFCTR_BAD_TAKEN);
 	ck_assert_uint_eq(control.bad_event, 1);
 	context_control(c.fd, EVENTS({ 0, USER(INSTRUCTIONS) }));
-	other = session_open(group, NOT_PRIVILEGED | MARKED);
+	other = session_open(mark_fd, NOT_PRIVILEGED | MARKED);
 	ck_assert_int_eq(try_session_control(other, SESSION_EVENTS({ GENERAL(2), 0 }), &control), -1);
 	ck_assert_int_eq(errno, EBUSY);
 	ck_assert_int_eq(try_session_control(other, SESSION_EVENTS({ GENERAL(1), 0 },
@@ -219,7 +219,7 @@ START_TEST(contexts_and_a_session_count_side_by_side)
 	close(other);
 	close(c.fd);
 	close(session);
-	close(group);
+	close(mark_fd);
 	ck_assert_uint_eq(pmu_info().session_counters, 0);
 	ck_assert_uint_eq(pmu_info().context_counters, 0);
 }
@@ -228,10 +228,10 @@ END_TEST
 /* Before the process is killed, it holds everything that must not outlive it. */
 static void hold_and_wait(void *unused)
 {
-	int group = group_open(), session = session_open(group, 0);
+	int mark_fd = mark_open(), session = session_open(mark_fd, 0);
 
 	(void)unused;
-	mark(0, group);
+	mark(0, mark_fd);
 	session_control(session, SESSION_EVENTS({ GENERAL(0), 0 }, { GENERAL(3), 0 }));
 	if (fork() == 0) {
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -244,7 +244,7 @@ static void hold_and_wait(void *unused)
 START_TEST(a_killed_owner_leaves_nothing)
 {
 	pid_t pid = fork();
-	int group, session;
+	int mark_fd, session;
 
 	if (pid == 0) {
 		hold_and_wait(NULL);
@@ -255,44 +255,44 @@ START_TEST(a_killed_owner_leaves_nothing)
 	while (pmu_info().session_counters)
 		sleep_us(1000);
 	ck_assert_uint_eq(mark_of(0), 0);
-	group = group_open();
-	session = session_open(group, NOT_PRIVILEGED | MARKED);
+	mark_fd = mark_open();
+	session = session_open(mark_fd, NOT_PRIVILEGED | MARKED);
 	session_control(session, SESSION_EVENTS({ GENERAL(0), 0 }));
-	run_programs(group);
+	run_programs(mark_fd);
 	ck_assert_uint_eq(context_read(session).counter[0],
 			  MARKED_PROGRAMS * LOOP_INSTRUCTIONS(SHORT_LOOP));
 	close(session);
-	close(group);
+	close(mark_fd);
 }
 END_TEST
 
 /* Returns what the session counts of a segment that spins. */
-static uint64_t count_segment(int group, int session, uint64_t n)
+static uint64_t count_segment(int mark_fd, int session, uint64_t n)
 {
 	uint64_t before = context_read(session).counter[0];
 
 	spin(100000);	/* outside of the segment */
 	ck_assert_uint_eq(context_read(session).counter[0], before);
-	ck_assert_int_eq(ioctl(group, PERFCTR_IOC_ENTER), 0);
+	ck_assert_int_eq(ioctl(mark_fd, PERFCTR_IOC_ENTER), 0);
 	spin(n);
-	ck_assert_int_eq(ioctl(group, PERFCTR_IOC_LEAVE), 0);
+	ck_assert_int_eq(ioctl(mark_fd, PERFCTR_IOC_LEAVE), 0);
 	return context_read(session).counter[0] - before;
 }
 
 START_TEST(a_segment_is_counted_from_enter_to_leave)
 {
-	int group = group_open(), session = session_open(group, NOT_PRIVILEGED | MARKED);
+	int mark_fd = mark_open(), session = session_open(mark_fd, NOT_PRIVILEGED | MARKED);
 	uint64_t one, two, three;
 
 	session_control(session, SESSION_EVENTS({ GENERAL(0), 0 }));
-	count_segment(group, session, 1);
-	one = count_segment(group, session, 100000);
-	two = count_segment(group, session, 200000);
-	three = count_segment(group, session, 300000);
+	count_segment(mark_fd, session, 1);
+	one = count_segment(mark_fd, session, 100000);
+	two = count_segment(mark_fd, session, 200000);
+	three = count_segment(mark_fd, session, 300000);
 	ck_assert_uint_ge(two - one, 100000);
 	ck_assert_uint_eq(three - two, two - one);
 	close(session);
-	close(group);
+	close(mark_fd);
 }
 END_TEST
 

@@ -16,9 +16,9 @@
 #define BOTH_CPUS (CPU(0) | CPU(1))
 
 /* Opens a session that counts the user mode of marked threads on these CPUs. */
-static int session_on(uint64_t cpus, int group)
+static int session_on(uint64_t cpus, int mark_fd)
 {
-	struct perfctr_session_args open = session_of(group, NOT_PRIVILEGED | MARKED);
+	struct perfctr_session_args open = session_of(mark_fd, NOT_PRIVILEGED | MARKED);
 	int session;
 
 	open.cpus = (uintptr_t)&cpus;
@@ -29,10 +29,10 @@ static int session_on(uint64_t cpus, int group)
 }
 
 /* Runs the loop once on each CPU, with the mark. */
-static void run_loops(int group)
+static void run_loops(int mark_fd)
 {
 	for (int cpu = 0; cpu < 2; cpu++)
-		expect_success(marked_start(group, cpu, COMMAND(program("loop"))));
+		expect_success(marked_start(mark_fd, cpu, COMMAND(program("loop"))));
 }
 
 static void expect_taken(const struct perfctr_control *control, uint32_t event, int result)
@@ -45,32 +45,32 @@ static void expect_taken(const struct perfctr_control *control, uint32_t event, 
 
 START_TEST(sessions_of_different_cpus_have_the_same_counter)
 {
-	int group = group_open(), first = session_on(CPU(0), group),
-	    second = session_on(CPU(1), group);
+	int mark_fd = mark_open(), first = session_on(CPU(0), mark_fd),
+	    second = session_on(CPU(1), mark_fd);
 
 	session_control(first, SESSION_EVENTS({ { 0, USER(INSTRUCTIONS) }, 0 }));
 	session_control(second, SESSION_EVENTS({ { 0, USER(BRANCHES) }, 0 }));
 	ck_assert_uint_eq(pmu_info().session_counters, 1 << 0);
-	run_loops(group);
+	run_loops(mark_fd);
 	ck_assert_uint_eq(context_read(first).counter[0], LOOP_INSTRUCTIONS(SHORT_LOOP));
 	ck_assert_uint_eq(context_read(second).counter[0], LOOP_BRANCHES(SHORT_LOOP));
 	/* The session that ends takes nothing from the other one. */
 	close(first);
 	ck_assert_uint_eq(pmu_info().session_counters, 1 << 0);
-	run_loops(group);
+	run_loops(mark_fd);
 	ck_assert_uint_eq(context_read(second).counter[0], 2 * LOOP_BRANCHES(SHORT_LOOP));
 	close(second);
 	ck_assert_uint_eq(pmu_info().session_counters, 0);
 	ck_assert_uint_eq(pmu_info().holder, PERFCTR_HOLDER_NONE);
-	close(group);
+	close(mark_fd);
 }
 END_TEST
 
 START_TEST(where_they_meet_a_counter_is_one_session_s_alone)
 {
-	int group = group_open(), first = session_on(CPU(0), group),
-	    second = session_on(CPU(1), group);
-	int both = session_on(BOTH_CPUS, group), context = context_open(0, PERFCTR_OPEN_CREATE);
+	int mark_fd = mark_open(), first = session_on(CPU(0), mark_fd),
+	    second = session_on(CPU(1), mark_fd);
+	int both = session_on(BOTH_CPUS, mark_fd), context = context_open(0, PERFCTR_OPEN_CREATE);
 	struct perfctr_control control;
 
 	session_control(first, SESSION_EVENTS({ { 0, USER(INSTRUCTIONS) }, 0 }));
@@ -91,7 +91,7 @@ START_TEST(where_they_meet_a_counter_is_one_session_s_alone)
 	expect_taken(&control, 0,
 		     try_session_control(second, SESSION_EVENTS({ { 2, USER(BRANCHES) }, 0 }),
 					 &control));
-	run_loops(group);
+	run_loops(mark_fd);
 	ck_assert_uint_eq(context_read(first).counter[0], LOOP_INSTRUCTIONS(SHORT_LOOP));
 	ck_assert_uint_eq(context_read(second).counter[0], LOOP_BRANCHES(SHORT_LOOP));
 	ck_assert_uint_eq(context_read(both).counter[0], 2 * LOOP_INSTRUCTIONS(SHORT_LOOP));
@@ -109,7 +109,7 @@ START_TEST(where_they_meet_a_counter_is_one_session_s_alone)
 	close(first);
 	ck_assert_uint_eq(pmu_info().session_counters, 0);
 	close(context);
-	close(group);
+	close(mark_fd);
 }
 END_TEST
 
@@ -206,7 +206,7 @@ static void expect_told(int session, const char *cpus, const char *counters)
 
 START_TEST(its_descriptor_tells_of_a_session_which_counters_it_has_on_which_cpus)
 {
-	int group = group_open(), one = session_on(CPU(1), group), all = session_open(-1, 0);
+	int mark_fd = mark_open(), one = session_on(CPU(1), mark_fd), all = session_open(-1, 0);
 	char all_cpus[32];
 
 	snprintf(all_cpus, sizeof(all_cpus), "0-%ld", sysconf(_SC_NPROCESSORS_ONLN) - 1);
@@ -219,7 +219,7 @@ START_TEST(its_descriptor_tells_of_a_session_which_counters_it_has_on_which_cpus
 	expect_told(one, "1", "0x0");
 	close(all);
 	close(one);
-	close(group);
+	close(mark_fd);
 }
 END_TEST
 

@@ -12,22 +12,22 @@
 
 #define USER_LIMIT "/sys/module/perfctr/parameters/user_session_counters"
 
-static void user_counts_its_group(void *unused)
+static void user_counts_its_mark(void *unused)
 {
 	struct perfctr_session_args open;
 	struct perfctr_control control;
 	struct perfctr_counts counts;
-	int group, session;
+	int mark_fd, session;
 	pid_t other;
 
 	(void)unused;
 	become_nobody();
-	group = group_open();
+	mark_fd = mark_open();
 
 	/* A user's session counts only marked threads, and only in user mode. */
 	static const uint32_t refused[] = { 0, MARKED, NOT_PRIVILEGED, NOT_PRIVILEGED | UNMARKED };
 	for (size_t i = 0; i < ARRAY_SIZE(refused); i++) {
-		open = session_of(group, refused[i]);
+		open = session_of(mark_fd, refused[i]);
 		errno = 0;
 		EXPECT(try_session(&open) == -1 && errno == EACCES);
 	}
@@ -35,7 +35,7 @@ static void user_counts_its_group(void *unused)
 	errno = 0;
 	EXPECT(try_session(&open) == -1 && errno == EACCES);
 
-	open = session_of(group, NOT_PRIVILEGED | MARKED);
+	open = session_of(mark_fd, NOT_PRIVILEGED | MARKED);
 	session = try_session(&open);
 	EXPECT(session >= 0);
 	/* An event may not have another policy, either. */
@@ -58,7 +58,7 @@ static void user_counts_its_group(void *unused)
 				   SESSION_EVENTS({ { 0, USER(INSTRUCTIONS) }, 0 },
 						  { { 1, BOTH(INSTRUCTIONS) }, 0 }),
 				   &control) == 0);
-	EXPECT(try_mark(PERFCTR_MARK_SET, PERFCTR_MARK_PROCESS, 0, group) == 1);
+	EXPECT(try_mark(PERFCTR_MARK_SET, PERFCTR_MARK_PROCESS, 0, mark_fd) == 1);
 	spin(1000);
 	counts = context_read(session);
 	EXPECT(counts.counter[0] > 1000);
@@ -84,7 +84,8 @@ static void user_counts_its_group(void *unused)
 	EXPECT(context_read(session).flags & PERFCTR_COUNTS_CONSISTENT);
 	/* A user can neither mark threads of others nor look at their marks. */
 	errno = 0;
-	EXPECT(try_mark(PERFCTR_MARK_SET, PERFCTR_MARK_THREAD, 1, group) == -1 && errno == EACCES);
+	EXPECT(try_mark(PERFCTR_MARK_SET, PERFCTR_MARK_THREAD, 1, mark_fd) == -1 &&
+	       errno == EACCES);
 	/* Of all threads below init only the caller bears a mark. */
 	EXPECT(try_mark(PERFCTR_MARK_CLEAR, PERFCTR_MARK_TREE, 1, -1) == 1);
 	errno = 0;
@@ -93,7 +94,7 @@ static void user_counts_its_group(void *unused)
 
 START_TEST(a_user_counts_its_own_marked_processes_in_user_mode_on_two_counters)
 {
-	in_child(user_counts_its_group, NULL);
+	in_child(user_counts_its_mark, NULL);
 	ck_assert_uint_eq(read_number(USER_LIMIT), 2);
 	ck_assert_uint_eq(pmu_info().user_session_counters, 2);
 	ck_assert_uint_eq(pmu_info().session_counters, 0);
@@ -103,16 +104,16 @@ END_TEST
 static void user_traces(void *unused)
 {
 	struct perfctr_session_args open;
-	int group, session;
+	int mark_fd, session;
 
 	(void)unused;
 	become_nobody();
-	group = group_open();
-	open = session_of(group, NOT_PRIVILEGED | MARKED);
+	mark_fd = mark_open();
+	open = session_of(mark_fd, NOT_PRIVILEGED | MARKED);
 	open.trace_bytes = 65537;
 	errno = 0;
 	EXPECT(try_session(&open) == -1 && errno == EACCES);
-	open = session_of(group, NOT_PRIVILEGED | MARKED);
+	open = session_of(mark_fd, NOT_PRIVILEGED | MARKED);
 	open.trace_bytes = 65536;
 	session = try_session(&open);
 	EXPECT(session >= 0);
@@ -127,9 +128,9 @@ END_TEST
 #define MAX_STARTED 16 /* perfctr(4) */
 
 /* Starts a session that only counts time. Returns -1 if there is no place for it. */
-static int started_session(int group)
+static int started_session(int mark_fd)
 {
-	struct perfctr_session_args open = session_of(group, NOT_PRIVILEGED | MARKED);
+	struct perfctr_session_args open = session_of(mark_fd, NOT_PRIVILEGED | MARKED);
 	struct perfctr_control control;
 	int session = try_session(&open);
 
@@ -143,7 +144,7 @@ static int started_session(int group)
 
 START_TEST(a_control_that_is_refused_as_too_many_sessions_are_started_changes_nothing)
 {
-	int group = group_open(), session = session_open(group, NOT_PRIVILEGED | MARKED);
+	int mark_fd = mark_open(), session = session_open(mark_fd, NOT_PRIVILEGED | MARKED);
 	int others[MAX_STARTED];
 	struct perfctr_control control = {
 		.size = sizeof(control),
@@ -154,7 +155,7 @@ START_TEST(a_control_that_is_refused_as_too_many_sessions_are_started_changes_no
 
 	ck_assert_int_eq(ioctl(session, PERFCTR_IOC_CONTROL, &control), 0);
 	for (int i = 0; i < MAX_STARTED; i++) {
-		others[i] = started_session(group);
+		others[i] = started_session(mark_fd);
 		ck_assert_int_ge(others[i], 0);
 	}
 	ck_assert_int_eq(ioctl(session, PERFCTR_IOC_START), -1);
@@ -171,7 +172,7 @@ START_TEST(a_control_that_is_refused_as_too_many_sessions_are_started_changes_no
 	for (int i = 0; i < MAX_STARTED; i++)
 		close(others[i]);
 	close(session);
-	close(group);
+	close(mark_fd);
 }
 END_TEST
 
@@ -222,10 +223,10 @@ static pid_t user_start(struct deed deed)
 
 static int start_all_that_may_be(const struct deed *deed)
 {
-	int n = 0, group = group_open();
+	int n = 0, mark_fd = mark_open();
 
 	(void)deed;
-	while (started_session(group) >= 0)
+	while (started_session(mark_fd) >= 0)
 		n++;
 	return n;
 }
@@ -303,14 +304,14 @@ END_TEST
 static void user_has_controls_refused(void *unused)
 {
 	struct perfctr_control control;
-	int group, first, second;
+	int mark_fd, first, second;
 	pid_t pid;
 
 	(void)unused;
 	become_nobody();
-	group = group_open();
-	first = session_open(group, NOT_PRIVILEGED | MARKED);
-	second = session_open(group, NOT_PRIVILEGED | MARKED);
+	mark_fd = mark_open();
+	first = session_open(mark_fd, NOT_PRIVILEGED | MARKED);
+	second = session_open(mark_fd, NOT_PRIVILEGED | MARKED);
 	session_control(first, SESSION_EVENTS({ { 0, USER(INSTRUCTIONS) }, 0 },
 					      { { 1, USER(INSTRUCTIONS) }, 0 }));
 	pid = fork();
@@ -335,7 +336,7 @@ END_TEST
 static int take_counters(const struct deed *deed)
 {
 	struct perfctr_control control = { .size = sizeof(control), .n_events = deed->n };
-	int session = session_open(group_open(), NOT_PRIVILEGED | MARKED);
+	int session = session_open(mark_open(), NOT_PRIVILEGED | MARKED);
 
 	for (uint32_t i = 0; i < deed->n; i++) {
 		control.event[i].counter = deed->first + i;

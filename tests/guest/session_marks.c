@@ -16,8 +16,8 @@
 
 START_TEST(a_running_process_is_marked_and_unmarked)
 {
-	int group = group_open(), other = group_open();
-	int session = session_open(group, NOT_PRIVILEGED | MARKED);
+	int mark_fd = mark_open(), other = mark_open();
+	int session = session_open(mark_fd, NOT_PRIVILEGED | MARKED);
 	pid_t pid;
 	uint64_t before;
 
@@ -26,8 +26,8 @@ START_TEST(a_running_process_is_marked_and_unmarked)
 	pid = marked_start(-1, 1, COMMAND(program("loop-huge")));
 	sleep_us(20000);
 	ck_assert_uint_eq(context_read(session).counter[0], 0);
-	mark(pid, group);
-	ck_assert_uint_eq(group_members(group), 1);
+	mark(pid, mark_fd);
+	ck_assert_uint_eq(mark_members(mark_fd), 1);
 	ck_assert_uint_ne(mark_of(pid), 0);
 	ck_assert_int_eq(try_mark(PERFCTR_MARK_SET, PERFCTR_MARK_PROCESS, pid, other), -1);
 	ck_assert_int_eq(errno, EBUSY);
@@ -37,11 +37,11 @@ START_TEST(a_running_process_is_marked_and_unmarked)
 	before = context_read(session).counter[0];
 	sleep_us(20000);
 	ck_assert_uint_eq(context_read(session).counter[0], before);
-	ck_assert_uint_eq(group_members(group), 0);
+	ck_assert_uint_eq(mark_members(mark_fd), 0);
 	/* The mark ends. */
 	close(session);
-	mark(pid, group);
-	close(group);
+	mark(pid, mark_fd);
+	close(mark_fd);
 	ck_assert_uint_eq(mark_of(pid), 0);
 	mark(pid, other);
 	kill_and_wait(pid);
@@ -79,42 +79,42 @@ static pid_t sleepers_start(unsigned int n, bool first_exits)
 /* The other threads live on, and bear the mark from then on. */
 START_TEST(a_process_without_its_first_thread_is_marked)
 {
-	int group = group_open();
+	int mark_fd = mark_open();
 	pid_t pid = sleepers_start(2, true);
 
-	while (try_mark(PERFCTR_MARK_SET, PERFCTR_MARK_THREAD, pid, group) >= 0 ||
-	       group_members(group) > 0)
+	while (try_mark(PERFCTR_MARK_SET, PERFCTR_MARK_THREAD, pid, mark_fd) >= 0 ||
+	       mark_members(mark_fd) > 0)
 		sleep_us(1000);
 	for (uint32_t scope = PERFCTR_MARK_PROCESS; scope <= PERFCTR_MARK_TREE; scope++) {
-		ck_assert_int_eq(try_mark(PERFCTR_MARK_SET, scope, pid, group), 1);
-		ck_assert_int_eq(try_mark(PERFCTR_MARK_SET, scope, pid, group), 0);
-		ck_assert_uint_eq(group_members(group), 1);
-		ck_assert_int_eq(try_mark(PERFCTR_MARK_CLEAR, scope, pid, group), 1);
+		ck_assert_int_eq(try_mark(PERFCTR_MARK_SET, scope, pid, mark_fd), 1);
+		ck_assert_int_eq(try_mark(PERFCTR_MARK_SET, scope, pid, mark_fd), 0);
+		ck_assert_uint_eq(mark_members(mark_fd), 1);
+		ck_assert_int_eq(try_mark(PERFCTR_MARK_CLEAR, scope, pid, mark_fd), 1);
 	}
 	errno = 0;
-	ck_assert_int_eq(try_mark(PERFCTR_MARK_SET, PERFCTR_MARK_THREAD, pid, group), -1);
+	ck_assert_int_eq(try_mark(PERFCTR_MARK_SET, PERFCTR_MARK_THREAD, pid, mark_fd), -1);
 	ck_assert_int_eq(errno, ESRCH);
 	kill_and_wait(pid);
-	close(group);
+	close(mark_fd);
 }
 END_TEST
 
 /* A caller that waits for the last member to leave also waits for the first one to come. */
-START_TEST(a_group_that_nobody_has_entered_is_not_told_to_have_ended)
+START_TEST(a_mark_that_nobody_has_borne_is_not_told_to_have_ended)
 {
-	int group = group_open(), other = group_open();
+	int mark_fd = mark_open(), other = mark_open();
 	struct pollfd ended = { .fd = other, .events = POLLIN };
 
-	ck_assert_int_eq(ioctl(group, PERFCTR_IOC_ENTER), 0);
+	ck_assert_int_eq(ioctl(mark_fd, PERFCTR_IOC_ENTER), 0);
 	errno = 0;
 	ck_assert_int_eq(ioctl(other, PERFCTR_IOC_ENTER), -1);
 	ck_assert_int_eq(errno, EBUSY);
 	ck_assert_int_eq(poll(&ended, 1, 0), 0);
-	ck_assert_int_eq(ioctl(group, PERFCTR_IOC_LEAVE), 0);
+	ck_assert_int_eq(ioctl(mark_fd, PERFCTR_IOC_LEAVE), 0);
 	ck_assert_int_eq(ioctl(other, PERFCTR_IOC_ENTER), 0);
 	ck_assert_int_eq(ioctl(other, PERFCTR_IOC_LEAVE), 0);
 	ck_assert_int_eq(poll(&ended, 1, 0), 1);
-	close(group);
+	close(mark_fd);
 	close(other);
 }
 END_TEST
@@ -124,7 +124,7 @@ END_TEST
 #define MANY_THREADS 50
 
 /* At any moment it is left to chance whether the threads bear the mark. */
-static pid_t mark_and_unmark_without_end(pid_t pid, int group)
+static pid_t mark_and_unmark_without_end(pid_t pid, int mark_fd)
 {
 	pid_t self = fork();
 
@@ -132,26 +132,26 @@ static pid_t mark_and_unmark_without_end(pid_t pid, int group)
 		return self;
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	for (;;) {
-		EXPECT(try_mark(PERFCTR_MARK_SET, PERFCTR_MARK_PROCESS, pid, group) >= 0);
-		EXPECT(try_mark(PERFCTR_MARK_CLEAR, PERFCTR_MARK_PROCESS, pid, group) >= 0);
+		EXPECT(try_mark(PERFCTR_MARK_SET, PERFCTR_MARK_PROCESS, pid, mark_fd) >= 0);
+		EXPECT(try_mark(PERFCTR_MARK_CLEAR, PERFCTR_MARK_PROCESS, pid, mark_fd) >= 0);
 	}
 }
 
 /* Another mark is an error. The same mark, which another process has set meanwhile, is none. */
 START_TEST(the_same_mark_set_by_two_at_once_is_in_nobody_s_way)
 {
-	int group = group_open();
+	int mark_fd = mark_open();
 	pid_t pid = sleepers_start(MANY_THREADS, false);
-	pid_t beside = mark_and_unmark_without_end(pid, group);
+	pid_t beside = mark_and_unmark_without_end(pid, mark_fd);
 
 	for (int i = 0; i < MARKS; i++)
-		ck_assert_msg(try_mark(PERFCTR_MARK_SET, PERFCTR_MARK_PROCESS, pid, group) >= 0,
+		ck_assert_msg(try_mark(PERFCTR_MARK_SET, PERFCTR_MARK_PROCESS, pid, mark_fd) >= 0,
 			      "mark %d: %s", i, strerror(errno));
 	/* The other process has not failed, either. */
 	ck_assert_int_eq(waitpid(beside, NULL, WNOHANG), 0);
 	kill_and_wait(beside);
 	kill_and_wait(pid);
-	close(group);
+	close(mark_fd);
 }
 END_TEST
 
@@ -167,7 +167,7 @@ static void *run_on(void *progress)
 
 START_TEST(all_threads_of_a_running_process_are_marked_at_once)
 {
-	int group = group_open(), session = session_open(group, NOT_PRIVILEGED | MARKED);
+	int mark_fd = mark_open(), session = session_open(mark_fd, NOT_PRIVILEGED | MARKED);
 	volatile uint64_t *progress = shared_memory(THREADS * sizeof(*progress));
 	uint64_t before[THREADS], executed, counted;
 	pid_t pid;
@@ -187,7 +187,8 @@ START_TEST(all_threads_of_a_running_process_are_marked_at_once)
 			sleep_us(1000);
 	ck_assert_uint_eq(context_read(session).counter[0], 0);
 
-	ck_assert_int_eq(try_mark(PERFCTR_MARK_SET, PERFCTR_MARK_PROCESS, pid, group), THREADS + 1);
+	ck_assert_int_eq(try_mark(PERFCTR_MARK_SET, PERFCTR_MARK_PROCESS, pid, mark_fd),
+			 THREADS + 1);
 	for (int i = 0; i < THREADS; i++)
 		before[i] = progress[i];
 	do {
@@ -199,20 +200,20 @@ START_TEST(all_threads_of_a_running_process_are_marked_at_once)
 	counted = context_read(session).counter[0];
 	/* A round of the loop is more than one instruction. */
 	ck_assert_uint_gt(counted, executed);
-	ck_assert_uint_eq(group_members(group), THREADS + 1);
+	ck_assert_uint_eq(mark_members(mark_fd), THREADS + 1);
 
-	ck_assert_int_eq(try_mark(PERFCTR_MARK_CLEAR, PERFCTR_MARK_PROCESS, pid, group),
+	ck_assert_int_eq(try_mark(PERFCTR_MARK_CLEAR, PERFCTR_MARK_PROCESS, pid, mark_fd),
 			 THREADS + 1);
 	counted = context_read(session).counter[0];
 	sleep_us(50000);
 	ck_assert_uint_eq(context_read(session).counter[0], counted);
 	kill_and_wait(pid);
 	close(session);
-	close(group);
+	close(mark_fd);
 }
 END_TEST
 
 SUITE(session_marks, a_running_process_is_marked_and_unmarked, a_process_without_its_first_thread_is_marked,
-      a_group_that_nobody_has_entered_is_not_told_to_have_ended,
+      a_mark_that_nobody_has_borne_is_not_told_to_have_ended,
       the_same_mark_set_by_two_at_once_is_in_nobody_s_way,
       all_threads_of_a_running_process_are_marked_at_once)

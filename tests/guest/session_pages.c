@@ -48,8 +48,8 @@ static void expect_no_fast_reads(const struct perfctr_page *page)
  */
 START_TEST(a_session_s_page_is_read_like_that_of_a_stopped_thread)
 {
-	int group = group_open();
-	struct perfctr_session_args open = session_of(group, NOT_PRIVILEGED | MARKED);
+	int mark_fd = mark_open();
+	struct perfctr_session_args open = session_of(mark_fd, NOT_PRIVILEGED | MARKED);
 	int session = try_session(&open);
 	const struct perfctr_page *page;
 	struct perfctr_snapshot sums;
@@ -62,7 +62,7 @@ START_TEST(a_session_s_page_is_read_like_that_of_a_stopped_thread)
 	expect_no_fast_reads(page);
 	session_control(session, SESSION_EVENTS({ GENERAL(0), 0 }, { GENERAL(1), 0 }));
 	pin(0, 1);
-	expect_success(marked_start(group, 1, COMMAND(program("loop-long"))));
+	expect_success(marked_start(mark_fd, 1, COMMAND(program("loop-long"))));
 	ck_assert_uint_eq(page->size, sizeof(*page));
 	ck_assert_uint_eq(page->abi_version, PERFCTR_ABI_VERSION);
 	ck_assert_uint_eq(page->n_counters, 2);
@@ -75,14 +75,14 @@ START_TEST(a_session_s_page_is_read_like_that_of_a_stopped_thread)
 	ck_assert_uint_ne(page->switches, 0);
 	ck_assert_uint_eq(page->flags, 0);
 	close(session);
-	close(group);
+	close(mark_fd);
 }
 END_TEST
 
 START_TEST(pages_are_read_without_a_system_call_while_members_run)
 {
-	int group = group_open();
-	struct perfctr_session_args open = session_of(group, NOT_PRIVILEGED | MARKED);
+	int mark_fd = mark_open();
+	struct perfctr_session_args open = session_of(mark_fd, NOT_PRIVILEGED | MARKED);
 	int session = try_session(&open);
 	uint64_t last = 0, now, exact = 0;
 	const char *pages;
@@ -94,7 +94,7 @@ START_TEST(pages_are_read_without_a_system_call_while_members_run)
 			 MAP_FAILED);
 	session_control(session, SESSION_EVENTS({ GENERAL(0), 0 }));
 	pin(0, 0);
-	pid = marked_start(group, 1, COMMAND(program("loop-long")));
+	pid = marked_start(mark_fd, 1, COMMAND(program("loop-long")));
 	while (exact < LOOP_INSTRUCTIONS(LONG_LOOP)) {
 		now = mapped_sum(pages, &open);
 		ck_assert_uint_ge(now, last);
@@ -107,7 +107,7 @@ START_TEST(pages_are_read_without_a_system_call_while_members_run)
 	ck_assert_uint_eq(mapped_sum(pages, &open), LOOP_INSTRUCTIONS(LONG_LOOP));
 	ck_assert_uint_eq(context_read(session).counter[0], LOOP_INSTRUCTIONS(LONG_LOOP));
 	close(session);
-	close(group);
+	close(mark_fd);
 }
 END_TEST
 
@@ -115,8 +115,8 @@ END_TEST
 static void expect_folds_at_once(uint32_t policy, const struct session_event *events, size_t n,
 				 int other)
 {
-	int group = group_open();
-	struct perfctr_session_args open = session_of(group, policy);
+	int mark_fd = mark_open();
+	struct perfctr_session_args open = session_of(mark_fd, policy);
 	int session = try_session(&open);
 	pid_t marked = yielder_start(1), unmarked = yielder_start(1);
 	const char *pages;
@@ -124,13 +124,13 @@ static void expect_folds_at_once(uint32_t policy, const struct session_event *ev
 	ck_assert_int_ge(session, 0);
 	pages = map_pages(session, &open);
 	pin(0, 0);
-	mark(marked, group);
+	mark(marked, mark_fd);
 	session_control(session, events, n);
 	expect_equal_sums((const void *)(pages + open.cpu_bytes), other);
 	kill_and_wait(marked);
 	kill_and_wait(unmarked);
 	close(session);
-	close(group);
+	close(mark_fd);
 }
 
 START_TEST(mapped_sums_are_of_one_fold)

@@ -23,16 +23,16 @@
 static void user_marks_and_executes(void *argument)
 {
 	const struct set_user_id *programs = argument;
-	int group, session;
+	int mark_fd, session;
 	uint64_t counted;
 
 	become_nobody();
-	group = group_open();
-	session = session_open(group, NOT_PRIVILEGED | MARKED);
+	mark_fd = mark_open();
+	session = session_open(mark_fd, NOT_PRIVILEGED | MARKED);
 	session_control(session, SESSION_EVENTS({ { 1, USER(INSTRUCTIONS) }, 0 }));
 	if (fork() == 0) {
-		try_mark(PERFCTR_MARK_SET, PERFCTR_MARK_PROCESS, 0, group);
-		EXPECT(group_members(group) == 1);
+		try_mark(PERFCTR_MARK_SET, PERFCTR_MARK_PROCESS, 0, mark_fd);
+		EXPECT(mark_members(mark_fd) == 1);
 		execl(programs->loop, "loop", NULL);
 	}
 	wait(NULL);
@@ -42,10 +42,10 @@ static void user_marks_and_executes(void *argument)
 }
 
 /* A thread that changes its ids keeps a mark of root, and loses a mark of a user. */
-START_TEST(a_set_user_id_program_leaves_a_user_s_group_and_stays_in_root_s)
+START_TEST(a_set_user_id_program_loses_a_user_s_mark_and_keeps_root_s)
 {
 	struct set_user_id programs = set_user_id_programs();
-	int group = group_open(), session = session_open(group, NOT_PRIVILEGED | MARKED);
+	int mark_fd = mark_open(), session = session_open(mark_fd, NOT_PRIVILEGED | MARKED);
 	uint64_t kept;
 	pid_t pid;
 
@@ -53,7 +53,7 @@ START_TEST(a_set_user_id_program_leaves_a_user_s_group_and_stays_in_root_s)
 	pid = fork();
 	if (pid == 0) {
 		become_nobody();
-		ioctl(group, PERFCTR_IOC_ENTER);
+		ioctl(mark_fd, PERFCTR_IOC_ENTER);
 		execl(programs.loop, "loop", NULL);
 		_exit(1);
 	}
@@ -62,20 +62,20 @@ START_TEST(a_set_user_id_program_leaves_a_user_s_group_and_stays_in_root_s)
 	ck_assert_uint_ge(kept, LOOP_INSTRUCTIONS(SHORT_LOOP));
 	in_child(user_marks_and_executes, &programs);
 	close(session);
-	close(group);
+	close(mark_fd);
 	set_user_id_remove(&programs);
 }
 END_TEST
 
 static void look_at_a_session_s_counter(uint32_t policy, struct event event)
 {
-	int group = group_open(), session = session_open(group, policy), fd;
+	int mark_fd = mark_open(), session = session_open(mark_fd, policy), fd;
 	uint64_t value, most = 0;
 	pid_t other;
 
 	session_control(session, SESSION_EVENTS({ event, 0 }));
 	pin(0, 0);
-	other = marked_start(group, 0, COMMAND(program("loop-huge")));
+	other = marked_start(mark_fd, 0, COMMAND(program("loop-huge")));
 	fd = context_open(0, PERFCTR_OPEN_CREATE);
 	context_control(fd, EVENTS({ 0, USER(INSTRUCTIONS) }));
 	context_map(fd);
@@ -93,7 +93,7 @@ static void look_at_a_session_s_counter(uint32_t policy, struct event event)
 	kill_and_wait(other);
 	close(fd);
 	close(session);
-	close(group);
+	close(mark_fd);
 }
 
 /* A session of kernel mode: the kernel executes RDPMC for the thread, which has no counter 3. */
@@ -112,12 +112,12 @@ END_TEST
 
 START_TEST(a_session_is_exact_while_a_cpu_goes_and_comes)
 {
-	int group = group_open(), session = session_open(group, NOT_PRIVILEGED | MARKED);
+	int mark_fd = mark_open(), session = session_open(mark_fd, NOT_PRIVILEGED | MARKED);
 	pid_t child[4];
 
 	session_control(session, SESSION_EVENTS({ { 0, USER(INSTRUCTIONS) }, 0 }));
 	for (int i = 0; i < 4; i++)
-		child[i] = marked_start(group, i & 1, COMMAND(program("loop-long")));
+		child[i] = marked_start(mark_fd, i & 1, COMMAND(program("loop-long")));
 	for (int i = 0; i < 4; i++) {
 		write_file(CPU1_ONLINE, "0");
 		sleep_us(5000);
@@ -132,12 +132,12 @@ START_TEST(a_session_is_exact_while_a_cpu_goes_and_comes)
 	write_file(CPU1_ONLINE, "0");
 	session_control(session, SESSION_EVENTS({ { 1, USER(INSTRUCTIONS) }, 0 }));
 	write_file(CPU1_ONLINE, "1");
-	expect_success(marked_start(group, 1, COMMAND(program("loop"))));
+	expect_success(marked_start(mark_fd, 1, COMMAND(program("loop"))));
 	write_file(CPU1_ONLINE, "0");
 	ck_assert_uint_eq(context_read(session).counter[0], LOOP_INSTRUCTIONS(SHORT_LOOP));
 	write_file(CPU1_ONLINE, "1");
 	close(session);
-	close(group);
+	close(mark_fd);
 }
 END_TEST
 
@@ -192,9 +192,9 @@ struct trace {
 	const struct perfctr_ring *ring[MAX_CPUS];
 };
 
-static struct trace trace_open(int group, uint32_t policy, uint32_t bytes, uint32_t ticks)
+static struct trace trace_open(int mark_fd, uint32_t policy, uint32_t bytes, uint32_t ticks)
 {
-	struct perfctr_session_args open = session_of(group, policy);
+	struct perfctr_session_args open = session_of(mark_fd, policy);
 	struct trace trace;
 
 	open.trace_bytes = bytes;
@@ -239,12 +239,12 @@ static void add_up(const struct trace *trace, struct per_thread *sum)
 /* Both counters count instructions of kernel mode, so they run while the driver writes a record. */
 START_TEST(each_record_of_a_trace_is_of_one_instruction)
 {
-	int group = group_open();
-	struct trace trace = trace_open(group, 0, 1 << 16, 1);
+	int mark_fd = mark_open();
+	struct trace trace = trace_open(mark_fd, 0, 1 << 16, 1);
 	pid_t marked = yielder_start(1), unmarked = yielder_start(1);
 	const struct perfctr_ring *ring = trace.ring[1];
 
-	mark(marked, group);
+	mark(marked, mark_fd);
 	session_control(trace.session, SESSION_EVENTS({ { 0, KERNEL(INSTRUCTIONS) }, 0 },
 						      { { 2, KERNEL(INSTRUCTIONS) }, 0 }));
 	sleep_us(300000);
@@ -258,7 +258,7 @@ START_TEST(each_record_of_a_trace_is_of_one_instruction)
 		ck_assert_uint_eq(r->counter[0], r->counter[1]);
 	}
 	close(trace.session);
-	close(group);
+	close(mark_fd);
 }
 END_TEST
 
@@ -273,15 +273,15 @@ static uint64_t lost(const struct trace *trace)
 
 START_TEST(a_trace_adds_up_to_the_totals)
 {
-	int group = group_open();
-	struct trace trace = trace_open(group, NOT_PRIVILEGED, 1 << 20, 1);
+	int mark_fd = mark_open();
+	struct trace trace = trace_open(mark_fd, NOT_PRIVILEGED, 1 << 20, 1);
 	struct per_thread sum = { 0 };
 	pid_t child[4];
 
 	session_control(trace.session, SESSION_EVENTS({ { 0, USER(INSTRUCTIONS) }, 0 },
 						      { { 1, USER(BRANCHES) }, 0 }));
 	for (int i = 0; i < 4; i++)
-		child[i] = marked_start(group, i & 1, COMMAND(program("loop-long")));
+		child[i] = marked_start(mark_fd, i & 1, COMMAND(program("loop-long")));
 	for (int i = 0; i < 4; i++)
 		expect_success(child[i]);
 	ck_assert_int_eq(ioctl(trace.session, PERFCTR_IOC_STOP), 0);
@@ -291,11 +291,11 @@ START_TEST(a_trace_adds_up_to_the_totals)
 	ck_assert_uint_eq(lost(&trace), 0);
 	ck_assert_uint_gt(sum.records, 20);
 	close(trace.session);
-	close(group);
+	close(mark_fd);
 }
 END_TEST
 
-static void switch_often(int group, int switches)
+static void switch_often(int mark_fd, int switches)
 {
 	int to[2], from[2];
 	char byte = 0;
@@ -309,27 +309,27 @@ static void switch_often(int group, int switches)
 			;
 		_exit(0);
 	}
-	mark(pid, group);
-	mark(0, group);
+	mark(pid, mark_fd);
+	mark(0, mark_fd);
 	pin(pid, 0);
 	pin(0, 0);
 	for (int i = 0; i < switches / 2; i++)
 		ck_assert(write(to[1], &byte, 1) == 1 && read(from[0], &byte, 1) == 1);
 	close(to[1]);
 	expect_success(pid);
-	ioctl(group, PERFCTR_IOC_LEAVE);
+	ioctl(mark_fd, PERFCTR_IOC_LEAVE);
 }
 
 START_TEST(a_hundred_thousand_switches_are_traced_and_a_reader_in_time_loses_none)
 {
-	int group = group_open();
-	struct trace trace = trace_open(group, NOT_PRIVILEGED | MARKED, 1 << 20, 0);
+	int mark_fd = mark_open();
+	struct trace trace = trace_open(mark_fd, NOT_PRIVILEGED | MARKED, 1 << 20, 0);
 	struct perfctr_consume consume = { .size = sizeof(consume) };
 	uint64_t records = 0;
 
 	session_control(trace.session, SESSION_EVENTS({ { 0, USER(INSTRUCTIONS) }, 0 }));
 	for (int i = 0; i < 10; i++) {
-		switch_often(group, 10000);
+		switch_often(mark_fd, 10000);
 		for (consume.cpu = 0; consume.cpu < trace.cpus; consume.cpu++) {
 			const struct perfctr_ring *ring = trace.ring[consume.cpu];
 
@@ -347,19 +347,19 @@ START_TEST(a_hundred_thousand_switches_are_traced_and_a_reader_in_time_loses_non
 	consume.tail = 0;
 	ck_assert_int_eq(ioctl(trace.session, PERFCTR_IOC_CONSUME, &consume), -1);
 	close(trace.session);
-	close(group);
+	close(mark_fd);
 }
 END_TEST
 
 START_TEST(what_finds_no_room_in_the_ring_is_counted)
 {
-	int group = group_open();
-	struct trace trace = trace_open(group, NOT_PRIVILEGED | MARKED, 4096, 0);
+	int mark_fd = mark_open();
+	struct trace trace = trace_open(mark_fd, NOT_PRIVILEGED | MARKED, 4096, 0);
 	struct perfctr_consume consume = { .size = sizeof(consume) };
 	struct per_thread sum = { 0 };
 
 	session_control(trace.session, SESSION_EVENTS({ { 0, USER(INSTRUCTIONS) }, 0 }));
-	switch_often(group, 10000);
+	switch_often(mark_fd, 10000);
 	ck_assert_uint_eq(trace.ring[0]->head, trace.ring[0]->n_records);
 	ck_assert_uint_gt(trace.ring[0]->lost, 9000);
 	consume.tail = trace.ring[0]->head;
@@ -370,7 +370,7 @@ START_TEST(what_finds_no_room_in_the_ring_is_counted)
 	ck_assert_uint_ge(sum.records, 1);
 	ck_assert_uint_eq(sum.lost, lost(&trace));
 	close(trace.session);
-	close(group);
+	close(mark_fd);
 }
 END_TEST
 
@@ -420,7 +420,7 @@ static pid_t restless_start(void)
 
 START_TEST(a_session_s_counter_is_not_cleared_for_a_context_that_had_it_before)
 {
-	int group = group_open(), session, keeper = context_open(0, PERFCTR_OPEN_CREATE);
+	int mark_fd = mark_open(), session, keeper = context_open(0, PERFCTR_OPEN_CREATE);
 	struct counted former;
 	pid_t child, other;
 
@@ -429,16 +429,16 @@ START_TEST(a_session_s_counter_is_not_cleared_for_a_context_that_had_it_before)
 	context_control(keeper, EVENTS({ 0, USER(INSTRUCTIONS) }));
 	former = counted_start(0, COMMAND(program("loop")), EVENTS({ 2, USER(INSTRUCTIONS) }));
 	counted_finish(&former, NULL);
-	session = session_open(group, NOT_PRIVILEGED | MARKED);
+	session = session_open(mark_fd, NOT_PRIVILEGED | MARKED);
 	session_control(session, SESSION_EVENTS({ { 2, USER(INSTRUCTIONS) }, 0 }));
-	child = marked_start(group, 0, COMMAND(program("loop-long")));
+	child = marked_start(mark_fd, 0, COMMAND(program("loop-long")));
 	sleep_us(50000);
 	other = restless_start();
 	expect_success(child);
 	ck_assert_uint_eq(context_read(session).counter[0], LOOP_INSTRUCTIONS(LONG_LOOP));
 	kill_and_wait(other);
 	close(session);
-	close(group);
+	close(mark_fd);
 	close(keeper);
 }
 END_TEST
@@ -489,7 +489,7 @@ START_TEST(a_context_counts_its_event_after_a_session_has_had_the_counter)
 }
 END_TEST
 
-SUITE(session_safety, a_set_user_id_program_leaves_a_user_s_group_and_stays_in_root_s,
+SUITE(session_safety, a_set_user_id_program_loses_a_user_s_mark_and_keeps_root_s,
       rdpmc_shows_nothing_of_what_a_session_counted_for_others,
       rdpmc_shows_nothing_of_what_a_session_of_user_mode_counted_for_others,
       a_session_is_exact_while_a_cpu_goes_and_comes, one_cpu_alone_can_be_counted,

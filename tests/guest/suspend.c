@@ -80,20 +80,20 @@ END_TEST
 
 START_TEST(a_session_is_exact_over_suspend)
 {
-	int group = group_open(), session = session_open(group, NOT_PRIVILEGED | MARKED);
+	int mark_fd = mark_open(), session = session_open(mark_fd, NOT_PRIVILEGED | MARKED);
 	pid_t child[LOOPS];
 
 	session_control(session, SESSION_EVENTS({ { 0, USER(INSTRUCTIONS) }, 0 }));
 	suspend_is_a_test();
 	for (int i = 0; i < LOOPS; i++)
-		child[i] = marked_start(group, i & 1, COMMAND(program("loop-long")));
+		child[i] = marked_start(mark_fd, i & 1, COMMAND(program("loop-long")));
 	for (int i = 0; i < 3; i++)
 		suspend();
 	for (int i = 0; i < LOOPS; i++)
 		expect_success(child[i]);
 	ck_assert_uint_eq(context_read(session).counter[0], LOOPS * LOOP_INSTRUCTIONS(LONG_LOOP));
 	close(session);
-	close(group);
+	close(mark_fd);
 }
 END_TEST
 

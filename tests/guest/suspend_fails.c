@@ -39,7 +39,7 @@ static void read_state(const char *name, char *number, size_t size)
  */
 START_TEST(a_cpu_that_fails_to_resume_counts_when_it_comes)
 {
-	int group = group_open(), session = session_open(group, NOT_PRIVILEGED | MARKED), status;
+	int mark_fd = mark_open(), session = session_open(mark_fd, NOT_PRIVILEGED | MARKED), status;
 	char fails[16] = "", online[16] = "";
 
 	session_control(session, SESSION_EVENTS({ { 1, USER(BRANCHES) }, 0 }));
@@ -59,12 +59,12 @@ START_TEST(a_cpu_that_fails_to_resume_counts_when_it_comes)
 
 		ck_assert_uint_eq(counts.counter[0], LOOP_INSTRUCTIONS(SHORT_LOOP));
 		ck_assert_uint_gt(counts.tsc, 0);
-		expect_success(marked_start(group, cpu, COMMAND(program("loop"))));
+		expect_success(marked_start(mark_fd, cpu, COMMAND(program("loop"))));
 		ck_assert_uint_eq(context_read(session).counter[0],
 				  (uint64_t)(cpu + 1) * LOOP_BRANCHES(SHORT_LOOP));
 	}
 	close(session);
-	close(group);
+	close(mark_fd);
 }
 END_TEST
 

@@ -202,9 +202,9 @@ START_TEST(counters_of_kernel_mode_agree_in_each_read)
 }
 END_TEST
 
-static int open_marked_session(int group)
+static int open_marked_session(int mark_fd)
 {
-	int session = session_open(group, NOT_PRIVILEGED | MARKED);
+	int session = session_open(mark_fd, NOT_PRIVILEGED | MARKED);
 
 	session_control(session, SESSION_EVENTS({ { 2, USER(INSTRUCTIONS) }, 0 }));
 	return session;
@@ -213,7 +213,7 @@ static int open_marked_session(int group)
 /* One CPU runs a tree, a marked tree, and a marked thread that is in no tree. */
 START_TEST(sessions_and_totals_do_not_mind_each_other)
 {
-	int group = group_open(), session = open_marked_session(group);
+	int mark_fd = mark_open(), session = open_marked_session(mark_fd);
 	const char *const *command = COMMAND(program("loop-long"));
 	struct counted tree[2];
 	pid_t marked;
@@ -221,12 +221,12 @@ START_TEST(sessions_and_totals_do_not_mind_each_other)
 	for (int i = 0; i < 2; i++) {
 		tree[i].pid = stopped_start(0, command);
 		if (i)
-			mark(tree[i].pid, group);
+			mark(tree[i].pid, mark_fd);
 		tree[i].fd = context_open(tree[i].pid, PERFCTR_OPEN_CREATE);
 		ck_assert_int_eq(try_control(tree[i].fd, PERFCTR_CONTROL_INHERIT | TOTALS), 0);
 		stopped_go(tree[i].pid);
 	}
-	marked = marked_start(group, 0, command);
+	marked = marked_start(mark_fd, 0, command);
 	for (int i = 0; i < 2; i++) {
 		expect_success(tree[i].pid);
 		ck_assert_uint_eq(read_tree(tree[i].fd).counter[0], LOOP_INSTRUCTIONS(LONG_LOOP));
@@ -235,7 +235,7 @@ START_TEST(sessions_and_totals_do_not_mind_each_other)
 	expect_success(marked);
 	ck_assert_uint_eq(context_read(session).counter[0], 2 * LOOP_INSTRUCTIONS(LONG_LOOP));
 	close(session);
-	close(group);
+	close(mark_fd);
 }
 END_TEST
 
@@ -245,10 +245,10 @@ START_TEST(a_marked_tree_is_exact_by_its_session_and_by_totals)
 
 	competitors_start(2);
 	for (unsigned int i = 0; i < test_rounds(3); i++) {
-		int group = group_open(), session = open_marked_session(group), fd;
+		int mark_fd = mark_open(), session = open_marked_session(mark_fd), fd;
 		pid_t pid = stopped_start(ANY_CPU, command);
 
-		mark(pid, group);
+		mark(pid, mark_fd);
 		fd = context_open(pid, PERFCTR_OPEN_CREATE);
 		ck_assert_int_eq(try_control(fd, PERFCTR_CONTROL_INHERIT | TOTALS), 0);
 		stopped_go(pid);
@@ -259,7 +259,7 @@ START_TEST(a_marked_tree_is_exact_by_its_session_and_by_totals)
 		expect_success(pid);
 		close(fd);
 		close(session);
-		close(group);
+		close(mark_fd);
 	}
 }
 END_TEST
@@ -267,13 +267,13 @@ END_TEST
 /* Some members bear a mark and others do not, and that changes. */
 START_TEST(a_tree_is_exact_while_marks_come_and_go)
 {
-	int group = group_open(), session = open_marked_session(group);
+	int mark_fd = mark_open(), session = open_marked_session(mark_fd);
 	struct counted c = tree_start(COMMAND(program("tree"), program("loop")), TOTALS);
 	uint32_t action = PERFCTR_MARK_SET;
 	int changed, most = 0;
 
 	while (read_tree(c.fd).members) {
-		changed = try_mark(action, PERFCTR_MARK_TREE, c.pid, group);
+		changed = try_mark(action, PERFCTR_MARK_TREE, c.pid, mark_fd);
 		most = changed > most ? changed : most;
 		action = PERFCTR_MARK_SET + PERFCTR_MARK_CLEAR - action;
 	}
@@ -284,7 +284,7 @@ START_TEST(a_tree_is_exact_while_marks_come_and_go)
 	expect_success(c.pid);
 	close(c.fd);
 	close(session);
-	close(group);
+	close(mark_fd);
 }
 END_TEST
 

@@ -160,9 +160,9 @@ START_TEST(the_sums_of_who_has_exited_stay)
 }
 END_TEST
 
-static struct perfctr_session *open_group_session(struct perfctr_mark *group, bool all_faults)
+static struct perfctr_session *open_mark_session(struct perfctr_mark *mark, bool all_faults)
 {
-	struct perfctr_session *s = open_session(group);
+	struct perfctr_session *s = open_session(mark);
 	struct perfctr_control c = faults_of_user(0);
 
 	if (all_faults)
@@ -176,34 +176,34 @@ static void two_processes(void)
 	make_processes(2);
 }
 
-START_TEST(a_group_ends_with_its_last_member)
+START_TEST(a_mark_ends_with_its_last_member)
 {
-	struct perfctr_mark *group = make_group();
-	struct perfctr_session *s = open_group_session(group, false);
+	struct perfctr_mark *mark = make_mark();
+	struct perfctr_session *s = open_mark_session(mark, false);
 	struct child first = make_child(one_process), second = make_child(two_processes);
-	struct pollfd fd = { .fd = perfctr_mark_fd(group), .events = POLLIN };
+	struct pollfd fd = { .fd = perfctr_mark_fd(mark), .events = POLLIN };
 	struct perfctr_counts counts;
 
-	ck_assert_int_eq(perfctr_mark_set(group, first.pid, PERFCTR_MARK_PROCESS), 1);
-	ck_assert_int_eq(perfctr_mark_set(group, second.pid, PERFCTR_MARK_TREE), 1);
-	ck_assert_int_eq(perfctr_mark_set(group, second.pid, PERFCTR_MARK_THREAD), 0);
-	ck_assert_int_eq(perfctr_members(group, NULL, 0), 2);
+	ck_assert_int_eq(perfctr_mark_set(mark, first.pid, PERFCTR_MARK_PROCESS), 1);
+	ck_assert_int_eq(perfctr_mark_set(mark, second.pid, PERFCTR_MARK_TREE), 1);
+	ck_assert_int_eq(perfctr_mark_set(mark, second.pid, PERFCTR_MARK_THREAD), 0);
+	ck_assert_int_eq(perfctr_members(mark, NULL, 0), 2);
 	ck_assert_int_eq(poll(&fd, 1, 0), 0);
 	release_child(&first);
 	end_child(&first);
-	ck_assert_int_eq(perfctr_members(group, NULL, 0), 1);
+	ck_assert_int_eq(perfctr_members(mark, NULL, 0), 1);
 	counts = session_counts(s);
 	ck_assert_uint_eq(counts.members, 1);
 	ck_assert_uint_eq(counts.flags & PERFCTR_COUNTS_CONSISTENT, 0);
 	release_child(&second);
 	end_child(&second);
 	ck_assert_int_eq(poll(&fd, 1, 50000), 1);
-	ck_assert_int_eq(perfctr_members(group, NULL, 0), 0);
+	ck_assert_int_eq(perfctr_members(mark, NULL, 0), 0);
 	counts = session_counts(s);
 	ck_assert_uint_eq(counts.members, 0);
 	ck_assert_uint_ne(counts.flags & PERFCTR_COUNTS_CONSISTENT, 0);
 	ck_assert_uint_ge(counts.counter[0], 3 * PAGES);
-	perfctr_mark_close(group);
+	perfctr_mark_close(mark);
 	counts = session_counts(s);
 	perfctr_session_close(s);
 }
@@ -226,15 +226,15 @@ static void all_but_one(void)
 /* The events end a moment before their thread: perfctr_backends(3) states the difference. */
 static double cpu_against_rusage(void)
 {
-	struct perfctr_mark *group = make_group();
-	struct perfctr_session *s = open_group_session(group, true);
+	struct perfctr_mark *mark = make_mark();
+	struct perfctr_session *s = open_mark_session(mark, true);
 	struct child child = make_child(all_but_one);
 	struct perfctr_counts counts;
 	struct rusage usage;
 	double cpu, faults;
 	long switches;
 
-	ck_assert_int_eq(perfctr_mark_set(group, child.pid, PERFCTR_MARK_PROCESS), 1);
+	ck_assert_int_eq(perfctr_mark_set(mark, child.pid, PERFCTR_MARK_PROCESS), 1);
 	release_child(&child);
 	usage = end_child(&child);
 	counts = session_counts(s);
@@ -251,7 +251,7 @@ static double cpu_against_rusage(void)
 	ck_assert_int_le((long)counts.switches, switches);
 	ck_assert_int_ge((long)counts.switches, switches - 3 * PROCESSES);
 	perfctr_session_close(s);
-	perfctr_mark_close(group);
+	perfctr_mark_close(mark);
 	return cpu;
 }
 
@@ -470,7 +470,7 @@ static Suite *suite(bool privileged)
 	tcase_add_test(tests, what_is_stopped_does_not_count);
 	tcase_add_test(tests, a_tree_is_counted_whole);
 	tcase_add_test(tests, the_sums_of_who_has_exited_stay);
-	tcase_add_test(tests, a_group_ends_with_its_last_member);
+	tcase_add_test(tests, a_mark_ends_with_its_last_member);
 	tcase_add_test(tests, records_cannot_be_had);
 	tcase_add_test(tests, one_event_more_than_counters_is_refused);
 	tcase_add_test(tests, periods_and_signals_are_refused_for_want_of_interrupts);

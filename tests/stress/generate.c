@@ -35,7 +35,7 @@ struct list {
 	struct step step[MAX_LIST];
 	uint32_t n;
 	int depth;	   /* levels of children that it may have below it */
-	int group;	   /* group whose mark it bears now */
+	int mark;	   /* that it bears now, or NO_MARK */
 	bool alone;	   /* no other thread is in its process: it may execute a program, or be killed */
 	bool borrows;	   /* a vfork()ed child: its parent waits for its exec or exit */
 	uint32_t children; /* processes that it has not waited for */
@@ -72,11 +72,12 @@ static void append_loop(struct generator *g, struct list *list)
 
 static void append_mark(struct generator *g, struct list *list)
 {
-	bool enter = list->group == NO_GROUP;
-	int group = enter ? (int)random_below(g, N_GROUPS) : list->group;
+	bool enter = list->mark == NO_MARK;
+	int mark_number = enter ? (int)random_below(g, N_MARKS) : list->mark;
 
-	append(list, STEP_IOCTL, GROUP_FD + group, enter ? PERFCTR_IOC_ENTER : PERFCTR_IOC_LEAVE);
-	list->group = enter ? group : NO_GROUP;
+	append(list, STEP_IOCTL, MARK_FD + mark_number,
+	       enter ? PERFCTR_IOC_ENTER : PERFCTR_IOC_LEAVE);
+	list->mark = enter ? mark_number : NO_MARK;
 }
 
 static void append_child(struct generator *g, struct list *list)
@@ -85,7 +86,7 @@ static void append_child(struct generator *g, struct list *list)
 	uint32_t op = ops[random_below(g, 4)];
 	struct list child = {
 		.depth = list->depth - 1,
-		.group = list->group,
+		.mark = list->mark,
 		.alone = op != STEP_THREAD,
 		.borrows = op == STEP_VFORK,
 	};
@@ -139,7 +140,7 @@ static void append_any(struct generator *g, struct list *list)
 
 static void append_exec(struct generator *g, struct list *list)
 {
-	struct list next = { .depth = list->depth, .group = list->group, .alone = true };
+	struct list next = { .depth = list->depth, .mark = list->mark, .alone = true };
 	struct arguments *arguments = &g->image->arguments[g->execs];
 	size_t here = offsetof(struct image, arguments) + g->execs * sizeof(*arguments);
 	uint64_t text = address_of(here + offsetof(struct arguments, first));
@@ -191,10 +192,11 @@ static uint32_t make_thread(struct generator *g, struct list list)
 	return first;
 }
 
-uint32_t generate(struct generator *g, int group)
+uint32_t generate(struct generator *g, int mark_number)
 {
 	for (int i = 0; i < MAX_TIMES; i++)
 		g->image->time[i] = (struct timespec){ .tv_nsec = i * 200000L };
 	g->threads = 0;
-	return make_thread(g, (struct list){ .depth = MAX_DEPTH, .group = group, .alone = true });
+	return make_thread(g,
+			   (struct list){ .depth = MAX_DEPTH, .mark = mark_number, .alone = true });
 }

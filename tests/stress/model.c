@@ -27,7 +27,7 @@ static const struct executed until_mark = { 4, 1 }, behind_mark = { 1 + 3, 1 + 1
 struct thread {
 	struct model *model;
 	uint32_t number;
-	int group;
+	int mark;
 };
 
 static void add(struct executed *sum, struct executed more)
@@ -40,14 +40,14 @@ static void execute(struct thread *t, struct executed more)
 {
 	add(&t->model->thread[t->number], more);
 	add(&t->model->sum, more);
-	if (t->group != NO_GROUP)
-		add(&t->model->marked[t->group], more);
+	if (t->mark != NO_MARK)
+		add(&t->model->marked[t->mark], more);
 }
 
-static void model_thread(struct model *model, const struct image *image, uint32_t at, int group,
-			 struct executed begin)
+static void model_thread(struct model *model, const struct image *image, uint32_t at,
+			 int mark_number, struct executed begin)
 {
-	struct thread t = { .model = model, .number = model->threads++, .group = group };
+	struct thread t = { .model = model, .number = model->threads++, .mark = mark_number };
 
 	ck_assert_uint_lt(t.number, MAX_THREADS);
 	execute(&t, begin);
@@ -57,9 +57,8 @@ static void model_thread(struct model *model, const struct image *image, uint32_
 
 		if (step->op == STEP_IOCTL) {
 			execute(&t, until_mark);
-			t.group = step->address == PERFCTR_IOC_ENTER
-					  ? (int)step->argument - GROUP_FD
-					  : NO_GROUP;
+			t.mark = step->address == PERFCTR_IOC_ENTER ? (int)step->argument - MARK_FD
+								    : NO_MARK;
 			execute(&t, behind_mark);
 			continue;
 		}
@@ -71,7 +70,7 @@ static void model_thread(struct model *model, const struct image *image, uint32_
 		case STEP_FORK:
 		case STEP_VFORK:
 		case STEP_THREAD:
-			model_thread(model, image, step->argument, t.group, BORN);
+			model_thread(model, image, step->argument, t.mark, BORN);
 			break;
 		case STEP_EXEC:
 			execute(&t, START);
@@ -84,7 +83,7 @@ static void model_thread(struct model *model, const struct image *image, uint32_
 	}
 }
 
-void model_add(struct model *model, const struct image *image, uint32_t first, int group)
+void model_add(struct model *model, const struct image *image, uint32_t first, int mark_number)
 {
-	model_thread(model, image, first, group, START);
+	model_thread(model, image, first, mark_number, START);
 }

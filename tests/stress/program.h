@@ -17,8 +17,8 @@ _Static_assert(sizeof(struct step) == STEP_BYTES, "worker.S counts on it");
 #define MAX_STEPS 4096 /* two letters name one */
 #define MAX_TIMES 8
 #define MAX_EXECS 512
-#define N_GROUPS 2
-#define NO_GROUP (-1)
+#define N_MARKS 2
+#define NO_MARK (-1)
 
 /* The arguments of an executed worker: argv[1] is its first step. */
 struct arguments {
@@ -44,8 +44,8 @@ struct generator {
 uint32_t random_below(struct generator *g, uint32_t n);
 /* The two letters that name a step. */
 void name_step(uint32_t first, char text[8]);
-/* Makes a program with all its children. It begins with the mark of a group, or NO_GROUP. */
-uint32_t generate(struct generator *g, int group);
+/* Makes a program with all its children. It begins with a mark, or NO_MARK. */
+uint32_t generate(struct generator *g, int mark_number);
 
 struct executed {
 	uint64_t instructions, branches;
@@ -57,12 +57,10 @@ struct model {
 	uint32_t threads;
 	struct executed thread[MAX_THREADS];
 	struct executed sum;
-	struct executed marked[N_GROUPS]; /* while they bear the group's mark */
+	struct executed marked[N_MARKS]; /* while they bear the mark */
 };
 
-/*
- * Adds a program to a model. It begins with step first, and with the mark of a group, or NO_GROUP.
- */
-void model_add(struct model *model, const struct image *image, uint32_t first, int group);
+/* Adds a program to a model. It begins with step first, and with a mark, or NO_MARK. */
+void model_add(struct model *model, const struct image *image, uint32_t first, int mark_number);
 
 #endif

@@ -3,12 +3,12 @@
 #ifndef STEPS_H
 #define STEPS_H
 
-/* The image is mapped here. The worker finds the image and the groups by these descriptors. */
+/* The image is mapped here. The worker finds the image and the marks by these descriptors. */
 #define IMAGE_ADDRESS 0x10000000
 #define IMAGE_BYTES 0x20000
 #define IMAGE_FD 100
-#define GROUP_FD 101 /* + number of the group */
-#define LIFE_FD 110  /* open as long as a worker lives */
+#define MARK_FD 101 /* + number of the mark */
+#define LIFE_FD 110 /* open as long as a worker lives */
 
 #define STEP_BYTES 16
 #define STEP_LOOP 0  /* argument: iterations, 1 or more */

@@ -26,7 +26,7 @@
 /* A program, the context that counts it or -1, and the counts that it must find. */
 struct program {
 	uint32_t first;
-	int group, fd;
+	int mark, fd;
 	pid_t pid;
 	struct event event[MAX_EVENTS];
 	size_t n_events;
@@ -69,7 +69,7 @@ static uint64_t expected_of(const struct event *event, struct executed executed)
 	return event->evntsel == USER(BRANCHES) ? executed.branches : executed.instructions;
 }
 
-static void program_start(struct program *p, const int group[N_GROUPS])
+static void program_start(struct program *p, const int mark_fd[N_MARKS])
 {
 	struct perfctr_control control = control_of(p->event, p->n_events);
 	char first[8];
@@ -82,8 +82,8 @@ static void program_start(struct program *p, const int group[N_GROUPS])
 		p->fd = context_open(p->pid, PERFCTR_OPEN_CREATE);
 		ck_assert_int_eq(ioctl(p->fd, PERFCTR_IOC_CONTROL, &control), 0);
 	}
-	if (p->group != NO_GROUP)
-		mark(p->pid, group[p->group]);
+	if (p->mark != NO_MARK)
+		mark(p->pid, mark_fd[p->mark]);
 	stopped_go(p->pid);
 }
 
@@ -125,14 +125,14 @@ static void disturb(struct generator *g, struct program *program, uint32_t n, in
 }
 
 /* A worker closes its files before it has ended. */
-static void wait_for_all(const struct program *program, uint32_t n, const int group[N_GROUPS])
+static void wait_for_all(const struct program *program, uint32_t n, const int mark_fd[N_MARKS])
 {
 	for (uint32_t i = 0; i < n; i++)
 		while (program[i].fd >= 0 &&
 		       context_read_scope(program[i].fd, PERFCTR_SCOPE_TREE).members)
 			sleep_us(1000);
-	for (int i = 0; i < N_GROUPS; i++)
-		while (group_members(group[i]))
+	for (int i = 0; i < N_MARKS; i++)
+		while (mark_members(mark_fd[i]))
 			sleep_us(1000);
 }
 
@@ -201,12 +201,12 @@ static struct image *open_image(void)
 /*
  * Makes the descriptors that workers inherit. Returns the reading end of the pipe that they hold.
  */
-static int share_descriptors(const int group[N_GROUPS])
+static int share_descriptors(const int mark_fd[N_MARKS])
 {
 	int life[2];
 
-	for (int i = 0; i < N_GROUPS; i++)
-		ck_assert_int_eq(dup2(group[i], GROUP_FD + i), GROUP_FD + i);
+	for (int i = 0; i < N_MARKS; i++)
+		ck_assert_int_eq(dup2(mark_fd[i], MARK_FD + i), MARK_FD + i);
 	ck_assert_int_eq(pipe2(life, O_CLOEXEC), 0);
 	ck_assert_int_eq(dup2(life[1], LIFE_FD), LIFE_FD);
 	close(life[1]);
@@ -214,38 +214,38 @@ static int share_descriptors(const int group[N_GROUPS])
 }
 
 /*
- * A session for each group. Another one counts everything on one counter, and everything but the
- * first group on another: the difference is that group.
+ * A session for each mark. Another one counts everything on one counter, and everything but the
+ * threads that bear the first mark on another: the difference is those threads.
  */
 #define EVERYTHING 0
 #define EVERYTHING_BUT 1
 
-static void sessions_start(int session[N_GROUPS + 1], const int group[N_GROUPS])
+static void sessions_start(int session[N_MARKS + 1], const int mark_fd[N_MARKS])
 {
-	for (int i = 0; i < N_GROUPS; i++) {
-		session[i] = session_open(group[i], NOT_PRIVILEGED | MARKED);
+	for (int i = 0; i < N_MARKS; i++) {
+		session[i] = session_open(mark_fd[i], NOT_PRIVILEGED | MARKED);
 		session_control(session[i], SESSION_EVENTS({ { 2 + i, BOTH(INSTRUCTIONS) }, 0 }));
 	}
-	session[N_GROUPS] = session_open(group[0], NOT_PRIVILEGED);
-	session_control(session[N_GROUPS], SESSION_EVENTS({ { PERFCTR_FIXED + 1, BOTH(FIXED) }, 0 },
-							  { { PERFCTR_FIXED + 2, BOTH(FIXED) },
-							    POLICY(NOT_PRIVILEGED | UNMARKED) }));
+	session[N_MARKS] = session_open(mark_fd[0], NOT_PRIVILEGED);
+	session_control(session[N_MARKS], SESSION_EVENTS({ { PERFCTR_FIXED + 1, BOTH(FIXED) }, 0 },
+							 { { PERFCTR_FIXED + 2, BOTH(FIXED) },
+							   POLICY(NOT_PRIVILEGED | UNMARKED) }));
 }
 
-static void expect_sessions(const int session[N_GROUPS + 1], const struct program *program,
+static void expect_sessions(const int session[N_MARKS + 1], const struct program *program,
 			    uint32_t n)
 {
-	uint64_t marked[N_GROUPS] = { 0 };
+	uint64_t marked[N_MARKS] = { 0 };
 	struct perfctr_counts counts;
 
 	for (uint32_t i = 0; i < n; i++)
-		for (int k = 0; k < N_GROUPS; k++)
+		for (int k = 0; k < N_MARKS; k++)
 			marked[k] += program[i].model.marked[k].instructions;
-	for (int k = 0; k < N_GROUPS; k++)
-		EXPECT_COUNT(context_read(session[k]).counter[0], marked[k], "group", k);
-	counts = context_read(session[N_GROUPS]);
+	for (int k = 0; k < N_MARKS; k++)
+		EXPECT_COUNT(context_read(session[k]).counter[0], marked[k], "mark", k);
+	counts = context_read(session[N_MARKS]);
 	EXPECT_COUNT(counts.counter[EVERYTHING] - counts.counter[EVERYTHING_BUT], marked[0],
-		     "everything but what is not of group", 0);
+		     "everything but what does not bear mark", 0);
 }
 
 static void choose_programs(struct generator *g, struct program *program, uint32_t n)
@@ -253,12 +253,12 @@ static void choose_programs(struct generator *g, struct program *program, uint32
 	for (uint32_t i = 0; i < n; i++) {
 		struct program *p = &program[i];
 
-		p->group = (int)random_below(g, N_GROUPS + 1) - 1;
+		p->mark = (int)random_below(g, N_MARKS + 1) - 1;
 		/* Only sessions count some of the programs. */
 		if (random_below(g, 6))
 			p->n_events = choose_events(g, p->event);
-		p->first = generate(g, p->group);
-		model_add(&p->model, g->image, p->first, p->group);
+		p->first = generate(g, p->mark);
+		model_add(&p->model, g->image, p->first, p->mark);
 	}
 }
 
@@ -266,7 +266,7 @@ START_TEST(every_count_is_what_the_model_says)
 {
 	static struct program programs[MAX_PROGRAMS];
 	struct generator g = { .seed = (uint64_t)_i, .image = open_image() };
-	int group[N_GROUPS] = { group_open(), group_open() }, session[N_GROUPS + 1], life;
+	int mark_fd[N_MARKS] = { mark_open(), mark_open() }, session[N_MARKS + 1], life;
 	uint32_t n = 2 + random_below(&g, MAX_PROGRAMS - 1);
 
 	seed = _i;
@@ -275,14 +275,14 @@ START_TEST(every_count_is_what_the_model_says)
 	prctl(PR_SET_CHILD_SUBREAPER, 1);
 	choose_programs(&g, programs, n);
 	competitors_start(random_below(&g, MAX_COMPETITORS + 1));
-	life = share_descriptors(group);
-	sessions_start(session, group);
+	life = share_descriptors(mark_fd);
+	sessions_start(session, mark_fd);
 	for (uint32_t i = 0; i < n; i++)
-		program_start(&programs[i], group);
+		program_start(&programs[i], mark_fd);
 	close(LIFE_FD);
 
 	disturb(&g, programs, n, session[0], life);
-	wait_for_all(programs, n, group);
+	wait_for_all(programs, n, mark_fd);
 	for (uint32_t i = 0; i < n; i++)
 		if (programs[i].fd >= 0)
 			expect_tree(&programs[i], (int)i);

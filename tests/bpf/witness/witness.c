@@ -121,16 +121,16 @@ static void three_that_stay(void)
 START_TEST(both_know_the_same_members)
 {
 	struct child child = make_child(three_that_stay);
-	struct perfctr_mark *group[BACKENDS];
+	struct perfctr_mark *mark[BACKENDS];
 	pid_t tids[BACKENDS][8];
 
 	release_child(&child);
 	nap(300);
 	for (int i = 0; i < BACKENDS; i++) {
-		group[i] = perfctr_mark_open_with(names[i], NULL);
-		ck_assert_ptr_nonnull(group[i]);
-		ck_assert_int_eq(perfctr_mark_set(group[i], child.pid, PERFCTR_MARK_TREE), 4);
-		ck_assert_int_eq(perfctr_members(group[i], tids[i], 8), 4);
+		mark[i] = perfctr_mark_open_with(names[i], NULL);
+		ck_assert_ptr_nonnull(mark[i]);
+		ck_assert_int_eq(perfctr_mark_set(mark[i], child.pid, PERFCTR_MARK_TREE), 4);
+		ck_assert_int_eq(perfctr_members(mark[i], tids[i], 8), 4);
 	}
 	for (int i = 0; i < 4; i++) {
 		int found = 0;
@@ -144,8 +144,8 @@ START_TEST(both_know_the_same_members)
 	waitpid(child.pid, NULL, 0);
 	nap(300);
 	for (int i = 0; i < BACKENDS; i++) {
-		ck_assert_int_eq(perfctr_members(group[i], NULL, 0), 0);
-		perfctr_mark_close(group[i]);
+		ck_assert_int_eq(perfctr_members(mark[i], NULL, 0), 0);
+		perfctr_mark_close(mark[i]);
 	}
 }
 END_TEST

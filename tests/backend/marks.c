@@ -8,8 +8,8 @@
 
 START_TEST(marked_programs_are_counted_exactly_with_all_that_they_start)
 {
-	struct perfctr_mark *group = make_group();
-	struct perfctr_session *session = session_of(group, 0);
+	struct perfctr_mark *mark = make_mark();
+	struct perfctr_session *session = session_of(mark, 0);
 	pid_t pid[] = {
 		stopped_start(ANY_CPU, COMMAND(program("loop"))),
 		stopped_start(ANY_CPU, COMMAND(program("tree"), program("loop"))),
@@ -17,30 +17,30 @@ START_TEST(marked_programs_are_counted_exactly_with_all_that_they_start)
 	struct perfctr_counts counts;
 
 	for (size_t i = 0; i < ARRAY_SIZE(pid); i++)
-		ck_assert_int_eq(perfctr_mark_set(group, pid[i], PERFCTR_MARK_PROCESS), 1);
+		ck_assert_int_eq(perfctr_mark_set(mark, pid[i], PERFCTR_MARK_PROCESS), 1);
 	for (size_t i = 0; i < ARRAY_SIZE(pid); i++)
 		run_to_end(pid[i]);
 	counts = session_counts(session);
 	ck_assert_uint_eq(counts.counter[0], LOOP_INSTRUCTIONS(SHORT_LOOP) + TREE_INSTRUCTIONS);
 	ck_assert_uint_eq(counts.members, 0);
-	ck_assert_int_eq(perfctr_members(group, NULL, 0), 0);
+	ck_assert_int_eq(perfctr_members(mark, NULL, 0), 0);
 	perfctr_session_close(session);
-	perfctr_mark_close(group);
+	perfctr_mark_close(mark);
 }
 END_TEST
 
 START_TEST(a_session_counts_who_was_marked_before_it_came)
 {
-	struct perfctr_mark *group = make_group();
+	struct perfctr_mark *mark = make_mark();
 	pid_t pid = stopped_start(ANY_CPU, COMMAND(program("loop")));
 	struct perfctr_session *session;
 
-	ck_assert_int_eq(perfctr_mark_set(group, pid, PERFCTR_MARK_THREAD), 1);
-	session = session_of(group, 0);
+	ck_assert_int_eq(perfctr_mark_set(mark, pid, PERFCTR_MARK_THREAD), 1);
+	session = session_of(mark, 0);
 	run_to_end(pid);
 	ck_assert_uint_eq(session_counts(session).counter[0], LOOP_INSTRUCTIONS(SHORT_LOOP));
 	perfctr_session_close(session);
-	perfctr_mark_close(group);
+	perfctr_mark_close(mark);
 }
 END_TEST
 
@@ -82,10 +82,10 @@ static struct staying make_tree(void)
 	return tree;
 }
 
-static void mark_tree(struct perfctr_mark *group, struct staying *tree)
+static void mark_tree(struct perfctr_mark *mark, struct staying *tree)
 {
-	ck_assert_int_eq(perfctr_mark_set(group, tree->root.pid, PERFCTR_MARK_TREE), 3);
-	ck_assert_int_eq(perfctr_members(group, tree->tid, 4), 3);
+	ck_assert_int_eq(perfctr_mark_set(mark, tree->root.pid, PERFCTR_MARK_TREE), 3);
+	ck_assert_int_eq(perfctr_members(mark, tree->tid, 4), 3);
 	ck_assert_int_eq(tree->tid[0], tree->root.pid);
 	ck_assert_int_ne(tree->tid[2], 0);
 	ck_assert_int_eq(tree->tid[3], 0);
@@ -101,16 +101,16 @@ static void end_tree(const struct staying *tree)
 START_TEST(a_mark_reaches_a_tree_that_is_there_and_ends_with_it)
 {
 	struct staying tree = make_tree();
-	struct perfctr_mark *group = make_group();
-	struct pollfd over = { .fd = perfctr_mark_fd(group), .events = POLLIN };
+	struct perfctr_mark *mark = make_mark();
+	struct pollfd over = { .fd = perfctr_mark_fd(mark), .events = POLLIN };
 
-	mark_tree(group, &tree);
-	ck_assert_int_eq(perfctr_mark_set(group, tree.root.pid, PERFCTR_MARK_TREE), 0);
-	ck_assert_int_eq(perfctr_members(group, NULL, 0), 3);
+	mark_tree(mark, &tree);
+	ck_assert_int_eq(perfctr_mark_set(mark, tree.root.pid, PERFCTR_MARK_TREE), 0);
+	ck_assert_int_eq(perfctr_members(mark, NULL, 0), 3);
 	end_tree(&tree);
-	while (perfctr_members(group, NULL, 0))
+	while (perfctr_members(mark, NULL, 0))
 		ck_assert_int_eq(poll(&over, 1, 10000), 1);
-	perfctr_mark_close(group);
+	perfctr_mark_close(mark);
 }
 END_TEST
 
@@ -118,30 +118,30 @@ START_TEST(a_mark_is_found_and_can_be_taken_away)
 {
 	struct staying tree = make_tree();
 	uint64_t id, found;
-	struct perfctr_mark *group = perfctr_mark_open(&id);
+	struct perfctr_mark *mark = perfctr_mark_open(&id);
 
-	mark_tree(group, &tree);
+	mark_tree(mark, &tree);
 	ck_assert_int_eq(perfctr_mark_get(tree.tid[1], &found), 0);
 	ck_assert_uint_eq(found, id);
-	ck_assert_int_eq(perfctr_mark_clear(group, tree.tid[1], PERFCTR_MARK_THREAD), 1);
+	ck_assert_int_eq(perfctr_mark_clear(mark, tree.tid[1], PERFCTR_MARK_THREAD), 1);
 	ck_assert_int_eq(perfctr_mark_get(tree.tid[1], &found), 0);
 	ck_assert_uint_eq(found, 0);
-	ck_assert_int_eq(perfctr_members(group, NULL, 0), 2);
+	ck_assert_int_eq(perfctr_members(mark, NULL, 0), 2);
 	ck_assert_int_eq(perfctr_mark_clear(NULL, tree.root.pid, PERFCTR_MARK_TREE), 2);
-	ck_assert_int_eq(perfctr_members(group, NULL, 0), 0);
+	ck_assert_int_eq(perfctr_members(mark, NULL, 0), 0);
 	end_tree(&tree);
-	perfctr_mark_close(group);
+	perfctr_mark_close(mark);
 }
 END_TEST
 
-START_TEST(a_thread_has_one_mark_which_ends_with_its_group)
+START_TEST(a_thread_has_one_mark_which_ends_with_its_handle)
 {
 	struct staying tree = make_tree();
-	struct perfctr_mark *group = make_group(), *other = make_group();
+	struct perfctr_mark *mark = make_mark(), *other = make_mark();
 
-	mark_tree(group, &tree);
+	mark_tree(mark, &tree);
 	expect_refusal(perfctr_mark_set(other, tree.root.pid, PERFCTR_MARK_THREAD), EBUSY);
-	perfctr_mark_close(group);
+	perfctr_mark_close(mark);
 	ck_assert_int_eq(perfctr_mark_set(other, tree.root.pid, PERFCTR_MARK_TREE), 3);
 	perfctr_mark_close(other);
 	end_tree(&tree);
@@ -151,81 +151,81 @@ END_TEST
 START_TEST(what_a_marked_thread_creates_is_marked)
 {
 	uint64_t id, found = 0;
-	struct perfctr_mark *group = perfctr_mark_open(&id);
+	struct perfctr_mark *mark = perfctr_mark_open(&id);
 	pid_t pid;
 
-	ck_assert_int_eq(perfctr_mark_set(group, 0, PERFCTR_MARK_THREAD), 1);
+	ck_assert_int_eq(perfctr_mark_set(mark, 0, PERFCTR_MARK_THREAD), 1);
 	pid = fork();
 	if (pid == 0)
 		wait_for_ever();
 	ck_assert_int_eq(perfctr_mark_get(pid, &found), 0);
 	ck_assert_uint_eq(found, id);
-	ck_assert_int_eq(perfctr_members(group, NULL, 0), 2);
+	ck_assert_int_eq(perfctr_members(mark, NULL, 0), 2);
 	kill_and_wait(pid);
-	ck_assert_int_eq(perfctr_members(group, NULL, 0), 1);
-	perfctr_mark_close(group);
+	ck_assert_int_eq(perfctr_members(mark, NULL, 0), 1);
+	perfctr_mark_close(mark);
 }
 END_TEST
 
 /* A child that was killed may still be on its CPU when its parent has waited for it. */
 START_TEST(who_has_been_waited_for_is_a_member_no_more)
 {
-	struct perfctr_mark *group = make_group();
+	struct perfctr_mark *mark = make_mark();
 	pid_t pid, tid[2];
 
-	ck_assert_int_eq(perfctr_mark_set(group, 0, PERFCTR_MARK_THREAD), 1);
+	ck_assert_int_eq(perfctr_mark_set(mark, 0, PERFCTR_MARK_THREAD), 1);
 	for (int i = 0; i < 300; i++) {
 		pid = fork();
 		if (pid == 0)
 			wait_for_ever();
 		kill_and_wait(pid);
-		ck_assert_int_eq(i % 2 ? perfctr_members(group, NULL, 0) :
-					 perfctr_members(group, tid, 2),
+		ck_assert_int_eq(i % 2 ? perfctr_members(mark, NULL, 0) :
+					 perfctr_members(mark, tid, 2),
 				 1);
 	}
-	perfctr_mark_close(group);
+	perfctr_mark_close(mark);
 }
 END_TEST
 
 START_TEST(who_is_not_there_cannot_be_marked)
 {
-	struct perfctr_mark *group = make_group();
+	struct perfctr_mark *mark = make_mark();
 
-	expect_refusal(perfctr_mark_set(group, NOBODY_THERE, PERFCTR_MARK_THREAD), ESRCH);
-	expect_refusal(perfctr_mark_set(group, NOBODY_THERE, PERFCTR_MARK_PROCESS), ESRCH);
-	expect_refusal(perfctr_mark_set(group, 0, PERFCTR_MARK_TREE + 1), EINVAL);
-	ck_assert_int_eq(perfctr_members(group, NULL, 0), 0);
-	perfctr_mark_close(group);
+	expect_refusal(perfctr_mark_set(mark, NOBODY_THERE, PERFCTR_MARK_THREAD), ESRCH);
+	expect_refusal(perfctr_mark_set(mark, NOBODY_THERE, PERFCTR_MARK_PROCESS), ESRCH);
+	expect_refusal(perfctr_mark_set(mark, 0, PERFCTR_MARK_TREE + 1), EINVAL);
+	ck_assert_int_eq(perfctr_members(mark, NULL, 0), 0);
+	perfctr_mark_close(mark);
 }
 END_TEST
 
 START_TEST(a_segment_counts_what_is_between_its_ends)
 {
-	struct perfctr_mark *group = make_group();
-	struct perfctr_session *session = session_of(group, 0);
+	struct perfctr_mark *mark = make_mark();
+	struct perfctr_session *session = session_of(mark, 0);
 	struct perfctr_counts counts;
 
 	loop(ITERATIONS);
-	ck_assert_int_eq(perfctr_segment_begin(group), 0);
+	ck_assert_int_eq(perfctr_segment_begin(mark), 0);
 	loop(3 * ITERATIONS);
-	ck_assert_int_eq(perfctr_segment_end(group), 0);
+	ck_assert_int_eq(perfctr_segment_end(mark), 0);
 	loop(ITERATIONS);
 	counts = session_counts(session);
 	ck_assert_uint_gt(counts.counter[0], 6 * ITERATIONS);
 	ck_assert_uint_lt(counts.counter[0], 7 * ITERATIONS);
 	ck_assert_uint_eq(counts.members, 0);
 	perfctr_session_close(session);
-	perfctr_mark_close(group);
+	perfctr_mark_close(mark);
 }
 END_TEST
 
 START_TEST(a_stopped_session_leaves_out_what_comes_meanwhile)
 {
-	struct perfctr_mark *group = make_group();
-	struct perfctr_session *session = session_of(group, PERFCTR_CONTROL_STOPPED);
+	struct perfctr_mark *mark = make_mark();
+	struct perfctr_session *session = session_of(mark, PERFCTR_CONTROL_STOPPED);
 	uint64_t count;
 
-	ck_assert_int_eq(perfctr_mark_set(group, 0, PERFCTR_MARK_THREAD), 1);
+	ck_assert_int_eq(perfctr_mark_set(mark, 0, PERFCTR_MARK_THREAD), 1);
 	loop(5 * ITERATIONS);
 	ck_assert_uint_eq(session_counts(session).counter[0], 0);
 	ck_assert_int_eq(perfctr_session_start(session), 0);
@@ -238,19 +238,19 @@ START_TEST(a_stopped_session_leaves_out_what_comes_meanwhile)
 	ck_assert_uint_eq(session_counts(session).counter[0], count);
 	ck_assert_uint_eq(session_counts(session).flags & PERFCTR_COUNTS_STARTED, 0);
 	perfctr_session_close(session);
-	perfctr_mark_close(group);
+	perfctr_mark_close(mark);
 }
 END_TEST
 
-START_TEST(a_session_may_outlive_the_handle_of_its_group)
+START_TEST(a_session_may_outlive_the_handle_of_its_mark)
 {
-	struct perfctr_mark *group = make_group();
-	struct perfctr_session *session = session_of(group, 0);
+	struct perfctr_mark *mark = make_mark();
+	struct perfctr_session *session = session_of(mark, 0);
 	pid_t pid = stopped_start(ANY_CPU, COMMAND(program("loop")));
 
-	ck_assert_int_eq(perfctr_mark_set(group, pid, PERFCTR_MARK_PROCESS), 1);
+	ck_assert_int_eq(perfctr_mark_set(mark, pid, PERFCTR_MARK_PROCESS), 1);
 	run_to_end(pid);
-	perfctr_mark_close(group);
+	perfctr_mark_close(mark);
 	ck_assert_uint_eq(session_counts(session).counter[0], LOOP_INSTRUCTIONS(SHORT_LOOP));
 	perfctr_session_close(session);
 }
@@ -258,19 +258,19 @@ END_TEST
 
 #define M PERFCTR_CAN_MARK
 #define MK (M | KEEPS_MARKS)
-#define G (M | PERFCTR_CAN_HARDWARE)
+#define MH (M | PERFCTR_CAN_HARDWARE)
 
-const struct contract group_contract[] = {
-	{ G, &marked_programs_are_counted_exactly_with_all_that_they_start },
-	{ G, &a_session_counts_who_was_marked_before_it_came },
+const struct contract mark_contract[] = {
+	{ MH, &marked_programs_are_counted_exactly_with_all_that_they_start },
+	{ MH, &a_session_counts_who_was_marked_before_it_came },
 	{ M, &a_mark_reaches_a_tree_that_is_there_and_ends_with_it },
 	{ MK, &a_mark_is_found_and_can_be_taken_away },
-	{ MK, &a_thread_has_one_mark_which_ends_with_its_group },
+	{ MK, &a_thread_has_one_mark_which_ends_with_its_handle },
 	{ MK, &what_a_marked_thread_creates_is_marked },
 	{ MK, &who_has_been_waited_for_is_a_member_no_more },
 	{ M, &who_is_not_there_cannot_be_marked },
-	{ G | KEEPS_MARKS, &a_segment_counts_what_is_between_its_ends },
-	{ G, &a_stopped_session_leaves_out_what_comes_meanwhile },
-	{ G, &a_session_may_outlive_the_handle_of_its_group },
+	{ MH | KEEPS_MARKS, &a_segment_counts_what_is_between_its_ends },
+	{ MH, &a_stopped_session_leaves_out_what_comes_meanwhile },
+	{ MH, &a_session_may_outlive_the_handle_of_its_mark },
 	{ 0, NULL },
 };

@@ -20,14 +20,14 @@ static void ten_processes(void)
 /* Returns the counts of ten processes. *ns: the time that rusage has. */
 static struct usage count_ten_processes(uint64_t *ns)
 {
-	struct perfctr_mark *group = make_group();
-	struct perfctr_session *session = counted_group_software(group);
+	struct perfctr_mark *mark = make_mark();
+	struct perfctr_session *session = counted_mark_software(mark);
 	struct child child = make_child(ten_processes);
 	struct perfctr_counts counts;
 	struct usage before, after, counted;
 	struct rusage rusage;
 
-	ck_assert_int_eq(perfctr_mark_set(group, child.pid, PERFCTR_MARK_PROCESS), 1);
+	ck_assert_int_eq(perfctr_mark_set(mark, child.pid, PERFCTR_MARK_PROCESS), 1);
 	before = usage_of(child.pid);
 	release_child(&child);
 	rusage = end_child(&child);
@@ -39,9 +39,9 @@ static struct usage count_ten_processes(uint64_t *ns)
 	ck_assert_uint_ge(counted.switches, after.switches - before.switches);
 	ck_assert_uint_le(counted.switches, after.switches - before.switches + 2);
 	ck_assert_uint_eq(counts.members, 0);
-	ck_assert_int_eq(perfctr_members(group, NULL, 0), 0);
+	ck_assert_int_eq(perfctr_members(mark, NULL, 0), 0);
 	perfctr_session_close(session);
-	perfctr_mark_close(group);
+	perfctr_mark_close(mark);
 	*ns = after.ns - before.ns;
 	return counted;
 }
@@ -70,19 +70,19 @@ struct cpu_time {
 /* Returns the count of a segment, and the thread's time in it. */
 static struct cpu_time count_segment(void)
 {
-	struct perfctr_mark *group = make_group();
-	struct perfctr_session *session = counted_group_software(group);
+	struct perfctr_mark *mark = make_mark();
+	struct perfctr_session *session = counted_mark_software(mark);
 	struct perfctr_counts counts;
 	uint64_t most, least;
 
 	touch(30);
 	burn(5000000);
 	most = thread_ns();
-	ck_assert_int_eq(perfctr_segment_begin(group), 0);
+	ck_assert_int_eq(perfctr_segment_begin(mark), 0);
 	least = thread_ns();
 	touch(500);
 	least = thread_ns() - least;
-	ck_assert_int_eq(perfctr_segment_end(group), 0);
+	ck_assert_int_eq(perfctr_segment_end(mark), 0);
 	most = thread_ns() - most;
 	touch(300);
 	burn(30000000);
@@ -91,7 +91,7 @@ static struct cpu_time count_segment(void)
 	ck_assert_uint_le(counts.counter[PERFCTR_MINOR_FAULTS], 505);
 	ck_assert_uint_eq(counts.members, 0);
 	perfctr_session_close(session);
-	perfctr_mark_close(group);
+	perfctr_mark_close(mark);
 	return (struct cpu_time){ counts.counter[PERFCTR_TASK_CLOCK], least, most };
 }
 
@@ -110,9 +110,9 @@ START_TEST(a_segment_has_the_time_between_its_ends)
 }
 END_TEST
 
-TCase *group_tests(void)
+TCase *mark_tests(void)
 {
-	TCase *tests = tcase_create("group");
+	TCase *tests = tcase_create("mark");
 
 	tcase_set_timeout(tests, 60);
 	tcase_add_test(tests, a_marked_process_and_all_that_it_starts_are_what_rusage_says);
@@ -120,9 +120,9 @@ TCase *group_tests(void)
 	return tests;
 }
 
-TCase *group_clock_tests(void)
+TCase *mark_clock_tests(void)
 {
-	TCase *tests = clock_case("group");
+	TCase *tests = clock_case("mark");
 
 	tcase_add_test(tests,
 		       the_time_of_a_marked_process_and_all_that_it_starts_is_what_rusage_says);

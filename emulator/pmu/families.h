@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The families, in the order in which they are asked whether they have a processor. Each is an
- * X86PMUFamily x86_pmu_NAME in a file of its own.
+ * The families, in the order in which find_family() asks whether one has the processor. Each is an
+ * X86PMUFamily x86_pmu_NAME in one of the files pmu-*.c.
  */
 PMU_FAMILY(arch)
 PMU_FAMILY(arch_v1)

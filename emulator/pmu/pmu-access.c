@@ -5,8 +5,8 @@
 #include "pmu-internal.h"
 
 /*
- * The MSRs that belong to the PMU of some x86 processor. An access to one that the family lacks
- * faults, whereas QEMU ignores other unknown MSRs.
+ * The MSRs that belong to the PMU of some x86 processor. Unless pmu-mode is lenient, an access to
+ * one that the family lacks faults. QEMU ignores accesses to other unknown MSRs.
  */
 static const struct {
     uint32_t first, last;
@@ -30,7 +30,7 @@ static const struct {
     { 0xc0010240, 0xc0010247 }, /* family 15h's NB_PERF_CTL and NB_PERF_CTR */
 };
 
-/* Registers of the machine, which all processors share. */
+/* Registers that all processors of the machine share. */
 static uint64_t shared[PMU_MAX_SHARED];
 
 void x86_pmu_shared_reset(void)
@@ -69,7 +69,7 @@ static X86PMUAccess absent_register(CPUX86State *env, uint32_t msr)
     return PMU_ACCESS_UNKNOWN;
 }
 
-/* Replaces *value by what a write leaves in the counter. Was the written value valid? */
+/* Replaces *value by the value that the counter takes. Was the written value valid? */
 static bool valid_counter_value(const X86PMUState *pmu, X86PMURegisterKind kind, uint64_t *value)
 {
     uint64_t mask = x86_pmu_counter_mask(pmu), written = *value;
@@ -118,8 +118,8 @@ static X86PMUAccess write_miscount(CPUX86State *env, uint64_t value)
 }
 
 /*
- * A WRMSR retires under the registers that it has written: the one that switches counting on is
- * counted, the one that switches it off is not.
+ * A WRMSR retires after it has changed the registers: a WRMSR that switches counting on is counted,
+ * one that switches counting off is not.
  */
 X86PMUAccess x86_pmu_wrmsr(CPUX86State *env, uint32_t msr, uint64_t value)
 {

@@ -2,8 +2,8 @@
 /*
  * AMD: K7 and K8, family 10h, family 15h and later with six counters, PerfMonV2 (APM volume 2,
  * 13.2.1; BIOS and kernel developer's guides of the families). From family 15h on there are also
- * counters of the northbridge, which is the data fabric from Zen on. From Zen on there are also
- * those of the L3 cache. No event of these is modelled.
+ * counters of the northbridge, which is the data fabric from Zen on, and from Zen on counters of
+ * the L3 cache. Their events are not modelled.
  */
 #include "qemu/osdep.h"
 #include "pmu-internal.h"
@@ -16,7 +16,8 @@
 #define NB_L3           6
 
 /*
- * Bit 21 is reserved. Since family 10h the event has more bits, and two bits choose guest or host.
+ * Bit 21 is reserved. From family 10h on, the event has four more bits, and two bits choose guest
+ * or host.
  */
 #define EVTSEL_GUEST    BIT_ULL(40)
 #define EVTSEL_HOST     BIT_ULL(41)
@@ -24,17 +25,17 @@
 #define F10_WRITABLE    (K7_WRITABLE | 0xfULL << 32 | EVTSEL_GUEST | EVTSEL_HOST)
 
 /*
- * 14 bits of the event, and the unit mask. Before Zen, 12 bits, and the interrupt to one processor
- * or all.
+ * From Zen on: 14 bits of event and the unit mask. Before Zen: 12 bits of event, the unit mask, and
+ * the bits that send the interrupt to one processor or to all.
  */
 #define NORTHBRIDGE_WRITABLE    (0xffffULL | EVTSEL_EN | 0xfULL << 32)
 #define F15_NORTHBRIDGE         (NORTHBRIDGE_WRITABLE | EVTSEL_INT | 0x1fULL << 36)
 #define ZEN_NORTHBRIDGE         (NORTHBRIDGE_WRITABLE | 3ULL << 59)
-/* 8 bits of the event, the unit mask, slices and threads. */
+/* 8 bits of event, the unit mask, slices and threads. */
 #define L3_WRITABLE             (0xffffULL | EVTSEL_EN | 0xfULL << 48 | 0xffULL << 56)
 #define SHARED_COUNTER          (BIT_ULL(WIDTH) - 1)
 
-/* Linux writes ones to all bits of PerfCntrGlobalStatusClr: none faults. */
+/* Linux writes ones to all bits of PerfCntrGlobalStatusClr, so that no bit faults. */
 #define STATUS_CLEAR    UINT64_MAX
 
 #define EXT3_PERFLLC            BIT(28) /* of ECX of Fn8000_0001 */
@@ -42,7 +43,7 @@
 #define EXT_PERFMON_V2          BIT(0)  /* of its EAX */
 #define EXT_PERFMON_FREEZE      BIT(2)
 
-/* The bits for branches and pins can be written. */
+/* The bits for branches and pins can be written, and do nothing. */
 #define DEBUGCTL_WRITABLE       (DEBUGCTL_FREEZE_PMCS | BIT_ULL(11) | 0x3f)
 
 enum {
@@ -70,7 +71,7 @@ QEMU_BUILD_BUG_ON(NB_SHARED > PMU_MAX_SHARED);
     { 0xc0010200 + 2 * (n), 1, PMU_CONTROL, EVTSEL0 + (n), PMU_STATS_EVNTSEL, F10_WRITABLE }, \
     { 0xc0010201 + 2 * (n), 1, PMU_COUNTER_FULL, n, PMU_STATS_COUNTER }
 
-/* The first four are also K7's, at other addresses. */
+/* The first four counters are also at the addresses of the K7. */
 #define CORE_REGISTERS \
     LEGACY_REGISTERS(F10_WRITABLE), \
     CORE_PAIR(0), CORE_PAIR(1), CORE_PAIR(2), CORE_PAIR(3), CORE_PAIR(4), CORE_PAIR(5)
@@ -123,7 +124,7 @@ static const X86PMURegister v2_registers[] = {
     { }
 };
 
-/* Events of all families. */
+/* Events that all families have. */
 #define MISSES \
     { 0x00c3, PMU_EVENT_MISPREDICTED }, \
     { 0x0040, PMU_EVENT_ACCESS },       /* to the data cache */ \
@@ -157,10 +158,10 @@ static const X86PMUEventCode core_events[] = {
     { 0x0129, PMU_EVENT_LOAD },
     { 0x0229, PMU_EVENT_STORE },
     MISSES,
-    { 0xff45, PMU_EVENT_DTLB_MISS },    /* L1 and L2 are one */
+    { 0xff45, PMU_EVENT_DTLB_MISS },    /* the TLB has one level */
     { 0xf045, PMU_EVENT_DTLB_MISS },
     { 0xff85, PMU_EVENT_ITLB_MISS },
-    { 0xc860, PMU_EVENT_L1D_MISS },     /* requests to L2, of the data cache and of all */
+    { 0xc860, PMU_EVENT_L1D_MISS },     /* requests of the data cache to L2; ff60: all requests */
     { 0xff60, PMU_EVENT_L2_REFERENCE },
     { 0x0964, PMU_EVENT_L2_MISS },      /* of code and data */
     { 0, PMU_EVENT_NONE }
@@ -183,7 +184,7 @@ static bool k7_match(CPUX86State *env)
     return is_amd(env, 0x6, 0x6) || is_amd(env, 0xf, 0xf);
 }
 
-/* -perfctr-core removes the further counters, as some hypervisors do. */
+/* -perfctr-core leaves the four counters of family 10h, as some hypervisors do. */
 static bool has_core_counters(CPUX86State *env)
 {
     bool wished = env->user_features[FEAT_8000_0001_ECX] & CPUID_EXT3_PERFCORE;
@@ -245,7 +246,7 @@ static void v2_cpuid(CPUX86State *env, uint32_t leaf,
     }
 }
 
-/* There is no guest: with only one of the two bits set, a counter counts nothing. */
+/* A counter with only one of the two bits counts nothing, because there is no guest. */
 static bool counts_nobody(uint64_t evtsel)
 {
     return !(evtsel & EVTSEL_GUEST) != !(evtsel & EVTSEL_HOST);
@@ -294,7 +295,7 @@ static int k7_rdpmc(uint32_t ecx, uint64_t *mask)
     return ecx < NB_LEGACY ? ecx : -1;
 }
 
-/* The northbridge's counters follow the processor's, and the cache's follow those. */
+/* The numbers of the northbridge's counters follow those of the core. */
 static int f15_rdpmc(uint32_t ecx, uint64_t *mask)
 {
     if (ecx < NB_CORE) {
@@ -304,6 +305,7 @@ static int f15_rdpmc(uint32_t ecx, uint64_t *mask)
     return ecx < NB_NORTHBRIDGE ? PMU_RDPMC_SHARED + NORTHBRIDGE_CTR + ecx : -1;
 }
 
+/* The numbers of the L3 cache's counters follow those of the northbridge. */
 static int zen_rdpmc(uint32_t ecx, uint64_t *mask)
 {
     unsigned l3 = ecx - (NB_CORE + NB_NORTHBRIDGE);

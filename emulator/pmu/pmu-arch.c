@@ -14,7 +14,7 @@
 #define EVTSEL_UMASK2       (0xffULL << 40)
 #define EVTSEL_WRITABLE     0xffdfffffULL
 
-/* IA32_FIXED_CTR_CTRL, four bits for each counter, and for each one in the upper half */
+/* IA32_FIXED_CTR_CTRL: for each counter four bits in the lower half, and four in the upper half */
 #define FIXED_MODES         3
 #define FIXED_PMI           8
 #define FIXED_WRITABLE      0xbULL
@@ -28,7 +28,7 @@
 
 #define PERF_CAP_FW_WRITE   BIT_ULL(13)
 
-/* Of IA32_DEBUGCTL only freezing is modelled. The bits for branches and SMM can be written. */
+/* Of IA32_DEBUGCTL only freezing is modelled. The bits for branches and SMM do nothing. */
 #define DEBUGCTL_WRITABLE   0x5fc3
 
 #define EBX_USER_DISABLE    BIT(2)      /* CPUID.23H.0 */
@@ -45,27 +45,28 @@ enum {
     DEBUGCTL,
 };
 
-/* The differences between versions. */
+/* How the families of this file differ. */
 typedef struct ArchVersion {
     unsigned version;
     unsigned nb_general;
-    uint32_t fixed;             /* mask of those that exist */
+    uint32_t fixed;             /* mask of the fixed counters that exist */
     bool full_width;            /* IA32_A_PMCx */
     bool any_thread;
     bool ext;                   /* CPUID leaf 23H: UnitMask2 and RDPMC_USR_DISABLE */
     bool force_abort;           /* microcode uses counter 3 for transactions */
-    /* For one kind of core of several. 0: there is one kind. */
-    uint32_t kind;              /* CPUID leaf 1AH */
-    unsigned told_general;      /* CPUID leaf 0AH reports what all kinds have */
+    /* The fields of hybrid processors. */
+    uint32_t kind;              /* CPUID leaf 1AH; 0: all cores are of one kind */
+    unsigned told_general;      /* CPUID leaf 0AH reports the counters that all kinds have */
     uint32_t told_fixed;
-    bool told_own;              /* leaf 23H reports what this kind has */
+    bool told_own;              /* leaf 23H reports the counters of this kind */
     const X86PMUEventCode *events;  /* NULL: arch_events */
 } ArchVersion;
 
 /*
- * Event select and unit mask. A cycle is an instruction. Codes that are not architectural are those
- * of Sandy Bridge (BR_INST_RETIRED.NEAR_TAKEN), Nehalem (MEM_INST_RETIRED.LOADS and STORES, and the
- * misses) and Skylake (MEM_INST_RETIRED.ALL_LOADS and ALL_STORES).
+ * Events by event select and unit mask. A cycle is an instruction. The codes that are not
+ * architectural come from Sandy Bridge (BR_INST_RETIRED.NEAR_TAKEN), Nehalem
+ * (MEM_INST_RETIRED.LOADS and STORES, and the misses) and Skylake (MEM_INST_RETIRED.ALL_LOADS and
+ * ALL_STORES).
  */
 static const X86PMUEventCode arch_events[] = {
     { 0x00c0, PMU_EVENT_INSN },
@@ -96,8 +97,9 @@ static const X86PMUEventCode arch_events[] = {
 };
 
 /*
- * Events of hybrid processors. Beside the architectural events, each kind of core has one that the
- * other kind lacks, and a code that means something else there. The codes of E-cores are made up.
+ * Events of hybrid processors. Beside the architectural events, each kind of core has a code that
+ * the other kind lacks, and two codes that select other events there. The codes of E-cores are made
+ * up.
  */
 static const X86PMUEventCode core_events[] = {
     { 0x00c0, PMU_EVENT_INSN },
@@ -146,7 +148,7 @@ static void arch_reset(X86PMUState *pmu)
     pmu->control[PERF_CAPABILITIES] = v->full_width ? PERF_CAP_FW_WRITE : 0;
 }
 
-/* Does it have CPUID leaf 23H? */
+/* Does the processor have CPUID leaf 23H? */
 static bool has_ext(const ArchVersion *v)
 {
     return v->ext || v->told_own;
@@ -185,8 +187,8 @@ static void arch_cpuid(CPUX86State *env, uint32_t leaf,
     case 0xa:
         *eax = v->version | told_general(v) << 8 | env->pmu.family->counter_width << 16 | 7 << 24;
         /*
-         * A hybrid lacks references and misses of the last level cache: tests need such a
-         * processor.
+         * EBX reports that hybrids lack references and misses of the last level cache, because
+         * tests need such a processor.
          */
         *ebx = v->kind ? BIT(3) | BIT(4) : 0;
         *ecx = v->version >= 5 ? told_fixed(v) : 0;
@@ -211,7 +213,7 @@ static void arch_cpuid(CPUX86State *env, uint32_t leaf,
     }
 }
 
-/* Global enables exist since version 2. Version 4 has a bit that stops all counters. */
+/* Global enables exist from version 2 on. From version 4 on, CTR_FRZ stops all counters. */
 static bool globally_enabled(const X86PMUState *pmu, unsigned bit)
 {
     unsigned version = version_of(pmu)->version;
@@ -238,7 +240,7 @@ static X86PMUSetting decode_fixed(const X86PMUState *pmu, unsigned fixed)
     X86PMUSetting setting = { .event = PMU_EVENT_NONE };
 
     if (globally_enabled(pmu, 32 + fixed)) {
-        /* Instructions, cycles, reference cycles, slots; others are not modelled. */
+        /* Instructions, cycles, reference cycles, slots. Further counters count nothing. */
         setting.event = fixed == 2 ? PMU_EVENT_REFERENCE
                         : fixed < 4 ? PMU_EVENT_INSN : PMU_EVENT_NONE;
         setting.modes = bits & FIXED_MODES;
@@ -260,7 +262,7 @@ static void arch_set_overflow(X86PMUState *pmu, unsigned counter)
 }
 
 /*
- * Version 4 and later set a bit. Before, IA32_PERF_GLOBAL_CTRL is cleared (SDM volume 3, 17.4.7).
+ * Versions 2 and 3 clear IA32_PERF_GLOBAL_CTRL. Later versions set CTR_FRZ (SDM volume 3, 17.4.7).
  */
 static bool arch_freeze(X86PMUState *pmu)
 {
@@ -284,7 +286,7 @@ static bool arch_hidden(const X86PMUState *pmu, unsigned counter)
 }
 
 /*
- * IA32_PERF_GLOBAL_INUSE: the counters that have an event, and in bit 63 whether one may interrupt.
+ * IA32_PERF_GLOBAL_INUSE: the counters that have an event; bit 63 is set if one may interrupt.
  */
 static uint64_t arch_compute(const X86PMUState *pmu, unsigned index)
 {
@@ -348,8 +350,8 @@ static int select_counter(const ArchVersion *v, uint32_t ecx)
     { 0x392, 1, PMU_COMPUTED, GLOBAL_INUSE, PMU_STATS_OTHER }
 
 /*
- * @id: a C identifier; @match_: finds the processors of this family; @width: of all counters;
- * @odd_: the family of processors with odd numbers; then ArchVersion
+ * Defines a family. @id: a C identifier; @match_: its match(); @width: the width of all counters;
+ * @odd_: the family of the processors with odd numbers; then the fields of its ArchVersion.
  */
 #define ARCH_FAMILY_BUT(id, name_, match_, width, odd_, ...) \
     static const ArchVersion id##_version = { __VA_ARGS__ }; \
@@ -389,7 +391,7 @@ static const X86PMURegister arch_registers[] = {
 ARCH_FAMILY(arch, "arch", arch_match, 48,
             .version = 2, .nb_general = 4, .fixed = 7, .full_width = true);
 
-/* Like the Core Duo: no more than two counters, each with its own enable bit. */
+/* Like the Core Duo: only two counters, each with its own enable bit. */
 static const X86PMURegister arch_v1_registers[] = {
     GENERAL(2, EVTSEL_WRITABLE),
     { }
@@ -415,7 +417,7 @@ static const X86PMURegister arch_v3_registers[] = {
 ARCH_FAMILY(arch_v3, "arch-v3", NULL, 48,
             .version = 3, .nb_general = 4, .fixed = 7, .any_thread = true);
 
-/* Like Skylake without hyper-threading: the status register can be set, and shows more. */
+/* Like Skylake without hyper-threading: bits of GLOBAL_STATUS can be set, and there are more. */
 static const X86PMURegister arch_v4_registers[] = {
     GENERAL(8, EVTSEL_WRITABLE | EVTSEL_ANY_THREAD),
     FIXED(0, 3),
@@ -432,8 +434,8 @@ ARCH_FAMILY(arch_tfa, "arch-tfa", NULL, 48,
             .force_abort = true);
 
 /*
- * Version 5 names its fixed counters by a bitmap. Here counter 3, of slots, is missing, and counter
- * 4 exists. CPUID leaf 23H reports later additions, and does not depend on the version.
+ * Version 5 reports its fixed counters as a bitmap. Here fixed counter 3, which counts slots, is
+ * missing, and counter 4 exists. CPUID leaf 23H reports later additions of any version.
  */
 #define FIXED_V5    0x17
 #define EVTSEL_V5   (EVTSEL_WRITABLE | EVTSEL_USER_DISABLE | EVTSEL_UMASK2)
@@ -452,8 +454,8 @@ ARCH_FAMILY(arch_v5, "arch-v5", NULL, 48,
             .version = 5, .nb_general = 8, .fixed = FIXED_V5, .full_width = true, .ext = true);
 
 /*
- * Version 6 has other addresses for the registers, four for each counter. Two of the four exist
- * here. Like Lion Cove it has ten general counters.
+ * Version 6 has further addresses for the registers, four for each counter. Here a general counter
+ * has two of the four, and a fixed one has one. Like Lion Cove it has ten general counters.
  */
 #define V6_GENERAL(n) \
     { 0x1900 + 4 * (n), 1, PMU_COUNTER_FULL, n, PMU_STATS_COUNTER }, \
@@ -473,12 +475,13 @@ ARCH_FAMILY(arch_v6, "arch-v6", NULL, 48,
             .version = 6, .nb_general = 10, .fixed = FIXED_V5, .full_width = true, .ext = true);
 
 /*
- * Alder Lake and later have two kinds of cores. CPUID leaf 0AH reports what both have. P-cores have
- * more: leaf 23H reports it, where there is one. They also have PERF_METRICS, which counts nothing.
+ * Alder Lake and later have two kinds of cores. CPUID leaf 0AH reports the counters that both have.
+ * P-cores have more counters, which leaf 23H reports if it exists. They also have PERF_METRICS,
+ * which counts nothing.
  */
 #define CORE_FIXED      0xf
 #define ATOM_FIXED      7
-#define METRICS         BIT(16) /* in IA32_PERF_GLOBAL_*, 48 */
+#define METRICS         BIT(16) /* bit 48 of IA32_PERF_GLOBAL_* */
 #define CORE_KIND       0x40000001
 #define ATOM_KIND       0x20000001
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * VIA C3 (data book, appendix A): only counter 1, at the addresses of the P6, without modes
+ * VIA C3 (data book, appendix A): only counter 1, at its addresses on the P6, without mode bits
  *
  * On the chip, RDPMC with index 0 reads the time stamp. Here it reads 0.
  */
@@ -27,7 +27,7 @@ static bool c3_match(CPUX86State *env)
            model >= 6 && model <= 9;
 }
 
-/* 1C0H, instructions and iterations of string instructions, is not modelled. */
+/* Event 1C0H, instructions and iterations of string instructions, is not modelled. */
 static X86PMUSetting c3_decode(const X86PMUState *pmu, unsigned counter)
 {
     unsigned event = pmu->control[EVNTSEL];

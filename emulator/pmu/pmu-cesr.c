@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Shared by the processors with a CESR */
+/* Performance monitoring unit: the part that all processors with a CESR share */
 #include "qemu/osdep.h"
 #include "pmu-cesr.h"
 

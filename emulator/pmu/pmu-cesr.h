@@ -9,7 +9,7 @@
 #include "pmu-internal.h"
 
 #define CESR_NB_COUNTERS    2
-#define CESR_CODE           0x3f        /* of a half of CESR, like all that follow */
+#define CESR_CODE           0x3f        /* in a half of CESR, like the bits below */
 #define CESR_KERNEL         (1 << 6)
 #define CESR_USER           (1 << 7)
 #define CESR_CLOCKS         (1 << 8)
@@ -24,7 +24,7 @@ static inline unsigned cesr_half(const X86PMUState *pmu, unsigned counter)
 }
 
 /*
- * The rings and clocks that a half of CESR chooses, with the event that it selects. A clock is an
+ * Returns the setting for a half of CESR, with the event that its code selects. A clock is an
  * instruction.
  */
 static inline X86PMUSetting cesr_setting(unsigned half, int event)
@@ -35,10 +35,10 @@ static inline X86PMUSetting cesr_setting(unsigned half, int event)
     };
 }
 
-/* The event with this code, which all these processors have, or PMU_EVENT_NONE. */
+/* Returns the event that has this code on all these processors, or PMU_EVENT_NONE. */
 int x86_pmu_cesr_event(unsigned code);
 
-/* Does nothing: only a pin shows an overflow. */
+/* Does nothing, because only a pin shows an overflow. */
 void x86_pmu_cesr_set_overflow(X86PMUState *pmu, unsigned counter);
 int x86_pmu_cesr_rdpmc(uint32_t ecx, uint64_t *mask);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Event select registers, alike in Intel's processors since the P6 and in AMD's since the K7 */
+/* Event select registers: the same from Intel's P6 and AMD's K7 on */
 #include "qemu/osdep.h"
 #include "pmu-internal.h"
 
@@ -18,8 +18,8 @@ static int lookup_event(uint64_t evtsel, const X86PMUEventCode *events)
  * has at most one event, a threshold of one changes nothing, and a greater one is never reached.
  * INV inverts the comparison: a greater threshold is then met in every cycle, and a threshold of
  * one in the cycles without the event. An instruction can have several loads, stores, misses and
- * reference cycles, and EDGE would need the order of the cycles: these combinations are not
- * modelled and count nothing.
+ * reference cycles: thresholds on these events are not modelled. EDGE would need the order of the
+ * cycles, and is not modelled either. The counter then counts nothing.
  */
 static void apply_threshold(X86PMUSetting *setting, uint64_t evtsel)
 {

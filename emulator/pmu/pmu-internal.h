@@ -12,18 +12,18 @@ typedef enum X86PMURegisterKind {
     PMU_CONSTANT,           /* read only, set at reset */
     PMU_CONTROL_STATUS,     /* read and written, with overflow bits */
     PMU_STATUS,             /* read only, the overflow bits */
-    PMU_STATUS_CLEAR,       /* clears the bits that are written as ones, reads as zero */
-    PMU_STATUS_SET,         /* sets them */
+    PMU_STATUS_CLEAR,       /* clears the overflow bits that are written as ones, reads as zero */
+    PMU_STATUS_SET,         /* sets the overflow bits that are written as ones, reads as zero */
     PMU_COMPUTED,           /* read only, by the family's compute() */
-    PMU_COUNTER,            /* written sign-extended from 32 bits */
-    PMU_COUNTER_LOW,        /* the same, whatever the upper 32 bits are */
-    PMU_COUNTER_FULL,       /* written in full width */
-    PMU_SHARED,             /* shared by all processors: read and written, and counts nothing */
+    PMU_COUNTER,            /* takes a value that is sign-extended from 32 bits */
+    PMU_COUNTER_LOW,        /* takes the low 32 bits of any value, sign-extended */
+    PMU_COUNTER_FULL,       /* takes a value of its full width */
+    PMU_SHARED,             /* one for all processors: read and written, counts nothing */
 } X86PMURegisterKind;
 
 /*
- * @count registers from MSR @msr on. Their state is in control[] or counter[] from @index on, or in
- * the shared registers of the machine.
+ * @count registers from MSR @msr on. Their state is in control[], in counter[] or in the machine's
+ * shared registers, from @index on.
  */
 typedef struct X86PMURegister {
     uint32_t msr;
@@ -36,36 +36,40 @@ typedef struct X86PMURegister {
 
 typedef struct X86PMUFamily {
     const char *name;
-    /* Does the family have this processor, if pmu-model names none? NULL: no. */
+    /* Does the processor belong to this family? Asked without pmu-model. NULL: no. */
     bool (*match)(CPUX86State *env);
     unsigned nb_counters;
     unsigned counter_width;
     const X86PMURegister *registers;    /* ends with a count of 0 */
     bool masks_lvtpc;                   /* an interrupt masks its own LVT entry */
     bool drops_reserved;                /* reserved bits are ignored, and do not fault */
-    void (*reset)(X86PMUState *pmu);    /* from all zero; NULL: nothing to do */
+    void (*reset)(X86PMUState *pmu);    /* all registers are zero before; NULL: and stay so */
     /* May change what CPUID reports. NULL: changes nothing. */
     void (*cpuid)(CPUX86State *env, uint32_t leaf,
                   uint32_t *eax, uint32_t *ebx, uint32_t *ecx, uint32_t *edx);
-    /* The setting that the control registers give a counter. */
+    /* Returns the setting of the counter according to the control registers. */
     X86PMUSetting (*decode)(const X86PMUState *pmu, unsigned counter);
-    /* If the counter triggers, this also changes the control registers. */
+    /*
+     * Shows the overflow of a counter in the register that shows it, if there is one. If the
+     * counter triggers, the overflow may also change the setting of this counter or of others.
+     */
     void (*set_overflow)(X86PMUState *pmu, unsigned counter);
     /*
-     * If software has asked for it, stops all counters when one that interrupts overflows. Has it
-     * stopped them? NULL: software cannot ask for it.
+     * Called when a counter asks for an interrupt. If software has asked for freezing, stops all
+     * counters and returns true. NULL: software cannot ask for it.
      */
     bool (*freeze)(X86PMUState *pmu);
     /*
-     * The counter that RDPMC reads with this ECX, or -1. RDPMC returns only the bits that are left
-     * in *mask. PMU_RDPMC_SHARED and more: a shared register. NULL: there is no RDPMC.
+     * Returns the counter that RDPMC reads with this ECX; from PMU_RDPMC_SHARED on, a shared
+     * register; -1 if RDPMC faults. RDPMC returns only the bits in *mask, which is all ones before.
+     * NULL: there is no RDPMC.
      */
     int (*rdpmc)(uint32_t ecx, uint64_t *mask);
     /* Does RDPMC in user mode read 0 from this counter? NULL: no. */
     bool (*hidden)(const X86PMUState *pmu, unsigned counter);
-    /* The value of a PMU_COMPUTED register by its index; NULL: there is none. */
+    /* Returns the value of the PMU_COMPUTED register @index. NULL: there is none. */
     uint64_t (*compute)(const X86PMUState *pmu, unsigned index);
-    const void *data;                   /* the family's own */
+    const void *data;                   /* for the family's own use */
     const struct X86PMUFamily *odd;     /* for processors with odd numbers; NULL: this one */
 } X86PMUFamily;
 
@@ -82,7 +86,8 @@ typedef struct X86PMUFamily {
 #define STATUS_CTR_FRZ          BIT_ULL(59)     /* of the register that shows overflows */
 
 /*
- * Reference cycles of an instruction: ticks of the time stamp counter, if it counts instructions.
+ * The number of reference cycles of an instruction: with pmu-mode=hardware and -icount shift=N, the
+ * ticks of the time stamp counter for an instruction; otherwise 1.
  */
 uint64_t x86_pmu_reference_scale(void);
 
@@ -118,7 +123,7 @@ static inline uint64_t x86_pmu_event_total(const X86PMUState *pmu, unsigned mode
     }
 }
 
-/* Misses of caches and TLBs, of which an instruction may have several */
+/* Is it an event of caches or TLBs? An instruction may have several of them. */
 static inline bool x86_pmu_is_miss(int event)
 {
     return (event >= PMU_EVENT_L1D_LOAD_MISS && event <= PMU_EVENT_ITLB_MISS) ||
@@ -136,8 +141,8 @@ static inline bool x86_pmu_counting(CPUX86State *env)
 }
 
 /*
- * An instruction that accesses the PMU ends its TB, so that it is the last one which the TB has
- * charged. To see the state before the instruction, take it back, and charge it again afterwards.
+ * An instruction that accesses the PMU ends its TB, so it is the last one that the TB has charged.
+ * To see the state before the instruction, uncharge it, and charge it again afterwards.
  */
 static inline void x86_pmu_uncharge_insn(CPUX86State *env)
 {
@@ -159,16 +164,16 @@ static inline uint64_t x86_pmu_counter_mask(const X86PMUState *pmu)
 }
 
 /* pmu.c */
-/* Exceeds the width of the counter after an overflow that nobody has noticed yet. */
+/* After an overflow, the value exceeds the counter's width until the next synchronization. */
 uint64_t x86_pmu_counter_value(const X86PMUState *pmu, const X86PMUCounter *counter);
 /*
- * Brings the counters up to date and latches their overflows. Returns true if that has changed
- * control registers.
+ * Brings the values of the counters up to date and shows their overflows. Returns true if the
+ * overflows have changed settings: the caller must then call x86_pmu_reconfigure().
  */
 bool x86_pmu_synchronize(X86PMUState *pmu);
-/* Applies a change of the control registers. The counters must be synchronized. */
+/* Applies changes of the control registers. The counters must be synchronized. */
 void x86_pmu_reconfigure(CPUX86State *env);
-/* Synchronizes the counters now, and applies what their overflows have changed. */
+/* Synchronizes the counters, and applies the changes that their overflows have made. */
 void x86_pmu_update(CPUX86State *env);
 
 /* pmu-access.c */
@@ -177,7 +182,7 @@ void x86_pmu_shared_reset(void);
 /* pmu-memory.c */
 bool x86_pmu_memory_realize(X86CPU *cpu, Error **errp);
 void x86_pmu_memory_reset(CPUX86State *env);
-/* Called when an event needs the caches and the predictor. */
+/* Called when a counter has an event of the caches, TLBs or predictor. */
 void x86_pmu_memory_start(CPUX86State *env);
 
 /* Event select registers (pmu-evtsel.c) */
@@ -189,29 +194,29 @@ void x86_pmu_memory_start(CPUX86State *env);
 #define EVTSEL_INV      BIT_ULL(23)
 
 /*
- * An event by its select and unit mask, bits 0-15 and 32-35 of the register; a list ends with
- * PMU_EVENT_NONE.
+ * The code of an event: event select and unit mask, bits 0-15 and 32-35 of the register. A list
+ * ends with PMU_EVENT_NONE.
  */
 typedef struct X86PMUEventCode {
     uint64_t code;
     int8_t event;
 } X86PMUEventCode;
 
-/* The setting that an enabled event select register, or 0, gives its counter. */
+/* Returns the setting that @evtsel gives its counter. @evtsel is 0 if the counter is disabled. */
 X86PMUSetting x86_pmu_decode_evtsel(uint64_t evtsel, const X86PMUEventCode *events);
 
 /* pmu-silicon.c */
 bool x86_pmu_silicon_realize(X86CPU *cpu, Error **errp);
 /* The delay of the next interrupt, in instructions. */
 unsigned x86_pmu_next_skid(X86PMUState *pmu);
-/* Does a processor fault at a write with reserved bits, or to a read-only register? */
+/* Does an invalid write fault: reserved bits, or a read-only register? */
 bool x86_pmu_write_faults(const X86PMUState *pmu, const X86PMURegister *r);
 void x86_pmu_promise_trace(const CPUX86State *env, uint32_t leaf,
                            uint32_t *eax, uint32_t *ebx, uint32_t *ecx);
 bool x86_pmu_lies_about_leaf(CPUX86State *env, uint32_t leaf);
 /*
- * Does the machine lie about this register? Then *faults says whether it faults. Otherwise it reads
- * as zero.
+ * Does the PMU lie about this register? Then an access faults if *faults is set; otherwise reads
+ * return 0 and writes do nothing.
  */
 bool x86_pmu_lies_about(const X86PMUState *pmu, const X86PMURegister *r, bool *faults);
 bool x86_pmu_lies_about_rdpmc(const X86PMUState *pmu, uint32_t ecx, bool *faults);
@@ -224,9 +229,9 @@ void x86_pmu_miscount_reset(X86PMUState *pmu);
 /* Returns false if there is no such way. The counters must be synchronized. */
 bool x86_pmu_miscount_write(X86PMUState *pmu, uint64_t value);
 bool x86_pmu_miscount_is_noisy(const X86PMUState *pmu);
-/* Called when the counters have been synchronized: later counts have another noise. */
+/* Called when the counters have been synchronized. Draws a new noise for later counts. */
 void x86_pmu_miscount_redraw(X86PMUState *pmu);
-/* The wrong number of a counter's events: of all, and of those since the last synchronization. */
+/* The wrong number for a number of events: in total, and since the last synchronization. */
 uint64_t x86_pmu_miscounted_total(const X86PMUState *pmu, const X86PMUSetting *setting,
                                   uint64_t total);
 uint64_t x86_pmu_miscounted_progress(const X86PMUState *pmu, const X86PMUSetting *setting,

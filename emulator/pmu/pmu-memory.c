@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Performance monitoring unit: the caches, TLBs and predictor that make events by their misses */
+/* Performance monitoring unit: caches, TLBs and a branch predictor. Their misses are events. */
 #include "qemu/osdep.h"
 #include "qapi/error.h"
 #include "exec/exec-all.h"
@@ -26,11 +26,11 @@ static const char *const names[PMU_NB_CACHES] = {
 #define MAX_WAYS        16
 #define MAX_HISTORY     20
 
-/* Used where nobody sets a shape. CPUID has that of the caches. */
+/* The shape of a TLB, if pmu-caches has none. The default shapes of caches come from CPUID. */
 static const X86PMUShape default_tlb = { .size = 64, .ways = 4 };
 #define DEFAULT_HISTORY 12
 
-/* The number of lines of a cache, which has its size in KiB, or of pages of a TLB. */
+/* The number of lines of a cache, or of entries of a TLB. */
 static uint32_t nb_entries(unsigned part, X86PMUShape shape)
 {
     return part == PMU_DTLB || part == PMU_ITLB ? shape.size : shape.size << 10 >> PMU_LINE_SHIFT;
@@ -86,7 +86,7 @@ bool x86_pmu_memory_realize(X86CPU *cpu, Error **errp)
     return true;
 }
 
-/* Makes CPUID report the shape that was asked for. */
+/* Makes CPUID report the shape that the user chose, if any. */
 static void reshape(CPUCacheInfo **info, X86PMUShape shape)
 {
     if (*info && shape.size) {
@@ -106,7 +106,7 @@ static void reshape_all(CPUCaches *caches, const X86PMUShape *shape)
     reshape(&caches->l2_cache, shape[PMU_L2]);
 }
 
-/* The shape of a cache that CPUID reports. */
+/* Returns the shape that CPUID reports for a cache. */
 static X86PMUShape told_shape(CPUX86State *env, unsigned part)
 {
     const CPUCaches *caches = IS_AMD_CPU(env) ? &env->cache_info_amd : &env->cache_info_cpuid4;
@@ -116,7 +116,7 @@ static X86PMUShape told_shape(CPUX86State *env, unsigned part)
     return (X86PMUShape) { .size = info->size >> 10, .ways = info->associativity };
 }
 
-/* Empties everything. The next event that needs it allocates it again. */
+/* Frees all caches and the predictor. x86_pmu_memory_start() allocates empty ones. */
 static void forget(X86PMUState *pmu)
 {
     if (pmu->memory) {
@@ -129,7 +129,7 @@ static void forget(X86PMUState *pmu)
     }
 }
 
-/* The first reset comes before QEMU knows the caches. */
+/* At the first reset QEMU has not set up the caches of CPUID yet. */
 void x86_pmu_memory_reset(CPUX86State *env)
 {
     X86PMUState *pmu = &env->pmu;
@@ -169,9 +169,10 @@ static uint64_t *totals(CPUX86State *env)
 }
 
 /*
- * Finds the address of an access in physical memory. Returns false if the access faults, or is not
- * to memory, which caches keep. Generated code asks before the access. A probe for a store would
- * already do what a store does to code.
+ * Finds the physical address of an access. Returns false if the access faults, or is to a device,
+ * which no cache holds. Generated code calls this before the access. The caller passes
+ * MMU_DATA_LOAD for stores, too, because a probe for a store would already invalidate TBs in the
+ * page. So a store to a page that is only readable does not fault here.
  */
 static bool find_physical(CPUX86State *env, target_ulong addr, MMUAccessType type,
                           int mmu_index, bool *faults, uint64_t *physical)
@@ -189,9 +190,9 @@ static bool find_physical(CPUX86State *env, target_ulong addr, MMUAccessType typ
 }
 
 /*
- * Intel's spatial prefetcher completes every line that the second cache fetches with the other one
- * of its aligned 128 bytes. That is neither a use nor a miss (Optimization Reference Manual, "Data
- * Prefetch to the L2 and Last Level Cache").
+ * Intel's spatial prefetcher: with each line that the second cache fetches, it fetches the other
+ * line of the aligned 128 bytes. That is neither a use nor a miss (Optimization Reference Manual,
+ * "Data Prefetch to the L2 and Last Level Cache").
  */
 static void prefetch_pair(X86PMUState *pmu, uint64_t line)
 {
@@ -200,7 +201,7 @@ static void prefetch_pair(X86PMUState *pmu, uint64_t line)
     }
 }
 
-/* Uses a line in the first cache @first, and if it misses there, in the second one. */
+/* Uses a line in the first-level cache @first, and if it misses there, in the second cache. */
 static void use_line(X86PMUState *pmu, unsigned first, uint64_t physical,
                      uint64_t *first_misses, uint64_t *second_misses)
 {
@@ -248,7 +249,8 @@ void helper_pmu_access(CPUX86State *env, target_ulong addr, uint32_t access)
 }
 
 /*
- * An instruction that begins at @pc runs. It cannot miss in the line of the instruction before it.
+ * An instruction that begins at @pc runs. If it is in the line that was fetched last, it uses no
+ * cache and no TLB.
  */
 void helper_pmu_fetch(CPUX86State *env, target_ulong pc)
 {
@@ -271,7 +273,7 @@ void helper_pmu_fetch(CPUX86State *env, target_ulong pc)
     }
 }
 
-/* A conditional branch. @place: its place in its page. */
+/* A conditional branch runs. @place: its offset in its page. */
 void helper_pmu_predict(CPUX86State *env, uint32_t place, uint32_t taken)
 {
     totals(env)[PMU_EVENT_MISPREDICTED] +=

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Cyrix 6x86MX, MII, III (M II data book, 2.7): the Pentium's registers with a seventh bit of event
- * code, and wider counters
+ * Cyrix 6x86MX, MII, III (M II data book, 2.7): the Pentium's registers, with a seventh bit of
+ * event code and wider counters
  */
 #include "qemu/osdep.h"
 #include "pmu-cesr.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Performance monitoring unit: events that are counted wrongly on purpose, for tests of programs
- * that find that out. Instructions, and events that are made of them, are always counted right.
+ * that detect wrong counts. Instructions, cycles and reference cycles are always counted right.
  */
 #include "qemu/osdep.h"
 #include "qapi/error.h"
@@ -11,8 +11,8 @@
 #define FORGOTTEN       1000
 
 /*
- * The noise is a sum of so many numbers of 16 bits: it is almost normal, and its variance is the
- * sum of theirs.
+ * The noise is the sum of 12 random numbers of 16 bits, minus the mean. It is almost normally
+ * distributed. Its variance is the sum of theirs, 12 * 2^32 / 12, so the deviation is 2^16.
  */
 #define NB_SUMMANDS     12
 #define PER_WORD        4
@@ -106,7 +106,7 @@ bool x86_pmu_miscount_is_noisy(const X86PMUState *pmu)
     return way_of(pmu) == PMU_MISCOUNT_NOISE;
 }
 
-/* An external interrupt comes in the current mode. */
+/* An external interrupt is taken in the current mode. */
 void x86_pmu_interrupted(CPUX86State *env)
 {
     env->pmu.miscount.interrupts[(env->hflags & HF_CPL_MASK) == 3]++;

@@ -22,16 +22,16 @@
 #define CCCR_WRITABLE           0xc7fff000ULL
 #define MAX_THRESHOLD           15
 
-/* Models 0 and 1: from this stepping on, cascaded counters do not interrupt, as on model 2. */
+/* From this stepping on, models 0 and 1 have the erratum of model 2: see cascade_erratum(). */
 #define ERRATUM_STEPPING        10
 
-/* MSR_*_ESCR; bits 0 and 1 are those of the second logical processor */
+/* MSR_*_ESCR; bits 0 and 1 are the modes of the second logical processor, and reserved here */
 #define ESCR_USR        BIT_ULL(2)
 #define ESCR_OS         BIT_ULL(3)
 #define ESCR_TAG        BIT_ULL(4)
 #define ESCR_WRITABLE   0x7ffffffcULL
 
-/* The ESCRs that detect something here, each the first of a pair. */
+/* The ESCRs that have modelled events. Each is the first ESCR of a pair. */
 #define ESCR_BSU        0x3a0
 #define ESCR_FSB        0x3a2
 #define ESCR_FIRM       0x3a4
@@ -102,7 +102,7 @@ static const uint16_t pairs[4][8] = {
     { 0x3ba, 0x3ca, 0x3bc, 0x3be, 0x3b8, 0x3cc, 0x3e0 },
 };
 
-/* The event that an ESCR detects, and its modes. */
+/* The event that an ESCR detects, and the modes in which it does. */
 typedef struct Detection {
     int8_t event;
     uint8_t modes;
@@ -136,13 +136,13 @@ static void p4_reset(X86PMUState *pmu)
     pmu->control[MISC_ENABLE] = MISC_AT_RESET;
 }
 
-/* Counters come in pairs: a pair sees the first one of each pair of ESCRs, or the second one. */
+/* Counters come in pairs. A pair sees the first ESCR of each pair of ESCRs, or the second. */
 static unsigned second_of_pairs(unsigned counter)
 {
     return counter < 16 ? counter >> 1 & 1 : counter & 1;
 }
 
-/* 0 if this model has no such register. */
+/* Returns 0 if this model has no such register. */
 static uint64_t read_escr(const X86PMUState *pmu, uint32_t msr)
 {
     for (const X86PMURegister *r = pmu->family->registers; r->count; r++) {
@@ -211,7 +211,7 @@ static Detection detect_fsb(uint64_t escr)
 
 /*
  * retired_branch_type: CONDITIONAL, CALL, RETURN and INDIRECT together; fewer of them are not
- * modelled. retired_mispred_branch_type: only conditional branches are ever mispredicted.
+ * modelled. retired_mispred_branch_type: CONDITIONAL; other branches are never mispredicted.
  */
 static Detection detect_tbpu(uint64_t escr)
 {
@@ -226,9 +226,9 @@ static Detection detect_tbpu(uint64_t escr)
 }
 
 /*
- * BSQ_cache_reference: reads of the second cache, by what is replaced in a first one: all of
- * RD_2ndL_HITS, HITE and HITM together, RD_2ndL_MISS, or both. There is no third cache, and nothing is
- * written back.
+ * BSQ_cache_reference: the reads of the second cache that misses of the first caches cause. Three
+ * masks are modelled: RD_2ndL_HITS, HITE and HITM together; RD_2ndL_MISS; and all four together.
+ * There is no third cache, and nothing is written back.
  */
 static Detection detect_bsu(uint64_t escr)
 {
@@ -243,7 +243,7 @@ static Detection detect_bsu(uint64_t escr)
     return d;
 }
 
-/* page_walk_type: DTMISS and ITMISS; their sum is not modelled. */
+/* page_walk_type: DTMISS or ITMISS; their sum is not modelled. */
 static Detection detect_pmh(uint64_t escr)
 {
     static const int8_t events[4] = {
@@ -286,7 +286,7 @@ static Detection detect_cru0(uint64_t escr)
     return d;
 }
 
-/* branch_retired: MMNP and MMTP, which here include mispredicted branches. */
+/* branch_retired: MMNP, MMTP, or both. Here they include mispredicted branches. */
 static Detection detect_branches(uint64_t escr)
 {
     static const int8_t events[4] = {
@@ -330,9 +330,10 @@ static Detection tagged_at_execution(const X86PMUState *pmu, unsigned mask)
 }
 
 /*
- * replay_event: NBOGUS, by the reason for the replay: a miss of the first cache, of the second one,
- * or of the data TLB. Other reasons, and several together, are not modelled. Then by what was
- * replayed: loads, stores, or both.
+ * replay_event: NBOGUS. PEBS_ENABLE selects the reason for the replay: a miss of the first data
+ * cache, of the second cache, or of the data TLB. Other reasons, and several together, are not
+ * modelled. MATRIX_VERT selects the replayed accesses: loads, stores, or both, which is not
+ * modelled for the second cache.
  */
 static Detection tagged_by_replay(const X86PMUState *pmu, unsigned mask)
 {
@@ -411,10 +412,11 @@ static Detection detect(const X86PMUState *pmu, uint32_t pair, uint64_t escr)
 }
 
 /*
- * Compare counts the cycles in which the number of events is above the threshold. With complement
- * it counts the others. A cycle is an instruction. In a mode that the ESCR does not detect the
- * number is 0. A cycle has at most one instruction or branch, but it can have several loads, stores
- * and misses: with those, the thresholds from 0 to 14 are not modelled, and neither is EDGE.
+ * Compare counts the cycles in which the number of events is above the threshold, and with
+ * Complement the other cycles. A cycle is an instruction. In a mode that the ESCR does not detect,
+ * the number of events is 0. A cycle can have several loads, stores and misses: for these events,
+ * the thresholds from 0 to 14 are not modelled. It has at most one of any other event. EDGE is not
+ * modelled for any event.
  */
 static void compare(X86PMUSetting *setting, uint64_t cccr)
 {
@@ -442,7 +444,7 @@ static void compare(X86PMUSetting *setting, uint64_t cccr)
     }
 }
 
-/* Returns the counter that starts this one when it overflows, or -1. */
+/* Returns the counter that starts this counter by its overflow, or -1. */
 static int cascade_source(const X86PMUState *pmu, unsigned counter)
 {
     static const uint8_t extended[NB_COUNTERS] = { [12] = 16, [15] = 17, [16] = 17, [17] = 16 };
@@ -486,8 +488,9 @@ static bool interrupts(const X86PMUState *pmu, uint64_t cccr)
 }
 
 /*
- * The interrupt comes with the next event after the overflow. OVF asks for it until software clears
- * OVF. Software that unmasks the LVT entry before that gets a second interrupt.
+ * The interrupt comes with the next event after the overflow. While OVF is set, each event asks for
+ * an interrupt again. Software that unmasks the LVT entry before it clears OVF gets a second
+ * interrupt.
  */
 static X86PMUSetting p4_decode(const X86PMUState *pmu, unsigned counter)
 {

@@ -11,7 +11,7 @@ static const X86PMURegister p5_registers[] = {
     { }
 };
 
-/* Modelled codes that the Pentium with MMX added. Each is for one counter. */
+/* The modelled codes that the Pentium with MMX added. Each is for one counter only. */
 static const struct {
     uint8_t code;
     uint8_t counter;

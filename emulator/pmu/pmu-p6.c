@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Intel P6 without architectural monitoring: Pentium Pro to III (SDM volume 3, 20.6.8). The Pentium
- * M would mask the LVT entry.
+ * Intel P6 without architectural monitoring: Pentium Pro to III (SDM volume 3, 20.6.8). An
+ * interrupt does not mask the LVT entry; on the Pentium M it would.
  */
 #include "qemu/osdep.h"
 #include "pmu-internal.h"

@@ -31,7 +31,7 @@ static const char *const lies[] = {
     [PMU_NEHALEM] = "nehalem",
 };
 
-/* The number of the name, 0 for NULL, -1 if there is no such name. */
+/* Returns the index of the name, 0 for NULL, or -1 if there is no such name. */
 static int find_name(const char *name, const char *const *names, int n)
 {
     for (int i = 0; i < n; i++) {
@@ -66,7 +66,7 @@ unsigned x86_pmu_next_skid(X86PMUState *pmu)
     return skids->nb ? skids->insns[skids->next++ % skids->nb] : 0;
 }
 
-/* Do reference cycles follow the time stamp? The same for all processors of the machine. */
+/* Do reference cycles follow the time stamp? All processors of the machine share the answer. */
 static bool reference_is_time;
 
 bool x86_pmu_silicon_realize(X86CPU *cpu, Error **errp)
@@ -96,8 +96,8 @@ bool x86_pmu_silicon_realize(X86CPU *cpu, Error **errp)
 }
 
 /*
- * IA32_PMCx takes the low 32 bits of the written value, whatever the others are (SDM volume 3,
- * 20.2.8).
+ * Processors do not fault at writes to IA32_PMCx: the register takes the low 32 bits of the value
+ * and ignores the others (SDM volume 3, 20.2.8).
  */
 bool x86_pmu_write_faults(const X86PMUState *pmu, const X86PMURegister *r)
 {
@@ -112,7 +112,7 @@ bool x86_pmu_write_faults(const X86PMUState *pmu, const X86PMURegister *r)
     }
 }
 
-/* A kernel that starts a processor again asks for CPUID before it switches paging on. */
+/* On a processor that is started again, the kernel executes CPUID before it enables paging. */
 bool x86_pmu_lies_about_leaf(CPUX86State *env, uint32_t leaf)
 {
     X86PMUState *pmu = &env->pmu;
@@ -125,7 +125,7 @@ bool x86_pmu_lies_about_leaf(CPUX86State *env, uint32_t leaf)
     return pmu->lie == PMU_NO_LEAF && leaf == 0xa;
 }
 
-/* Processor Trace as CPUID describes it: its output is tables of regions (SDM volume 3, 33.3.1). */
+/* Makes CPUID report Processor Trace with output to tables of regions (SDM volume 3, 33.3.1). */
 void x86_pmu_promise_trace(const CPUX86State *env, uint32_t leaf,
                            uint32_t *eax, uint32_t *ebx, uint32_t *ecx)
 {
@@ -172,13 +172,13 @@ bool x86_pmu_lies_about_rdpmc(const X86PMUState *pmu, uint32_t ecx, bool *faults
     }
 }
 
-/* With -icount the time stamp is the number of instructions, shifted. */
+/* With -icount shift=N, each instruction advances the time stamp by 2^N. */
 uint64_t x86_pmu_reference_scale(void)
 {
     return reference_is_time && icount_enabled() == 1 ? icount_to_ns(1) : 1;
 }
 
-/* The bit of an event in the sequence that cleanses the counters. 0: any other event. */
+/* Returns the bit of an event of the sequence that cleanses the counters, 0 for other events. */
 static unsigned cleansing(uint64_t evtsel)
 {
     switch (evtsel) {
@@ -194,8 +194,9 @@ static unsigned cleansing(uint64_t evtsel)
 }
 
 /*
- * Errata AAK100 of Nehalem and BD53 of Westmere: counters may count wrongly unless three other
- * events without a unit mask are selected and enabled first. Here the counters never count then.
+ * Errata AAK100 of Nehalem and BD53 of Westmere: a counter may count wrongly unless software
+ * selects and enables the three events of the cleansing sequence first. Here such a counter counts
+ * nothing.
  */
 void x86_pmu_erratum_write(X86PMUState *pmu, const X86PMURegister *r, unsigned index,
                            uint64_t value)
@@ -214,7 +215,7 @@ void x86_pmu_erratum_write(X86PMUState *pmu, const X86PMURegister *r, unsigned i
         }
     } else if (r->stats_kind == PMU_STATS_GLOBAL_CTRL) {
         for (n = 0; n < NB_GENERAL; n++) {
-            uint64_t evtsel = pmu->control[n]; /* the family has the event selects first */
+            uint64_t evtsel = pmu->control[n]; /* the event selects come first in control[] */
 
             if (value >> n & 1) {
                 pmu->cleared |= cleansing(evtsel);

@@ -18,7 +18,7 @@ static unsigned register_slot(const X86PMUState *pmu, const X86PMURegister *r, u
     return slot;
 }
 
-/* -1: the processor has no such register. */
+/* Returns -1 if the processor has no such register. */
 static int find_slot(const X86PMUState *pmu, uint32_t msr)
 {
     int slot = 0;
@@ -43,7 +43,7 @@ void x86_pmu_stats_wrmsr(X86PMUState *pmu, const X86PMURegister *r, uint32_t msr
     pmu->stats.wrmsr_of[register_slot(pmu, r, msr)]++;
 }
 
-/* The sum over the registers of one kind, or over all for PMU_STATS_NB_KINDS. */
+/* Returns the sum over the registers of one kind; for PMU_STATS_NB_KINDS, over all registers. */
 static uint64_t sum_registers(const X86PMUState *pmu, const uint64_t *counts, unsigned kind)
 {
     uint64_t sum = 0;
@@ -87,8 +87,8 @@ uint64_t x86_pmu_stats_read(const X86PMUState *pmu, unsigned index)
 }
 
 /*
- * Adds the registers that the families of both processors have. The first processor has all of
- * them.
+ * Adds the counts of the registers that the families of both processors have. The family of the
+ * first processor, which is that of @sum, has all registers of the other families.
  */
 static void add_registers(X86PMUState *sum, const X86PMUState *pmu)
 {

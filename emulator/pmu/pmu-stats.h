@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The window of read-only MSRs in which the emulated PMU shows its statistics to the guest. Each
- * vCPU shows its own. The window exists with the processor property pmu-stats=on; otherwise RDMSR
- * faults (#GP). Reading it is not counted in it, except as an instruction. Used by the emulator and
- * by tests.
+ * vCPU shows its own. The window exists if the processor has the property pmu-stats=on. On an
+ * emulated PMU without it, RDMSR faults (#GP). The statistics count an RDMSR of the window only as
+ * an instruction. The emulator and tests include this header.
  */
 #ifndef PMU_STATS_H
 #define PMU_STATS_H
@@ -17,7 +17,7 @@
 #define PMU_STATS_PMU_RDMSR		4	/* of registers of the PMU */
 #define PMU_STATS_PMU_WRMSR		5
 #define PMU_STATS_PMI			6	/* raised, whether or not the LVT entry was masked */
-#define PMU_STATS_INSN_KERNEL		7	/* instructions retired in rings 0 to 2, before this */
+#define PMU_STATS_INSN_KERNEL		7	/* instructions retired in rings 0 to 2, before this RDMSR */
 #define PMU_STATS_INSN_USER		8	/* and in ring 3 */
 
 /* RDMSR and WRMSR of one kind of register: PMU_STATS_RDMSR_OF + PMU_STATS_GLOBAL_CTRL */

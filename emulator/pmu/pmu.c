@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Performance monitoring unit: the part that knows no family of processors */
+/* Performance monitoring unit: the part that is common to all families of processors */
 #include "qemu/osdep.h"
 #include "qemu/main-loop.h"
 #include "qapi/error.h"
@@ -15,12 +15,12 @@ static const X86PMUFamily *const families[] = {
 #undef PMU_FAMILY
 };
 
-/* A budget that outlasts every run. */
+/* A budget that no run uses up. */
 #define UNLIMITED (1LL << 60)
 
-/* ENTER with a nesting level above 7 can exceed this: its overflow may be noticed late. */
+/* Only ENTER with a nesting level above 7 exceeds this: its overflow may be noticed late. */
 #define MAX_ACCESSES_PER_INSN 8
-/* So many loads and as many stores, each in two lines, and the instruction itself. */
+/* That many loads and that many stores, each in two lines, and the fetch of the instruction. */
 #define MAX_MISSES_PER_INSN (4 * MAX_ACCESSES_PER_INSN + 1)
 
 static uint64_t counted_total(const X86PMUState *pmu, const X86PMUSetting *setting)
@@ -61,7 +61,7 @@ static bool has_overflowed(const X86PMUState *pmu, const X86PMUCounter *counter)
            (counter->setting.always_overflows && value != counter->value);
 }
 
-/* The instructions that have retired, in all modes. */
+/* The number of instructions that have retired in all modes. */
 static uint64_t retired(const X86PMUState *pmu)
 {
     return x86_pmu_event_total(pmu, 0, PMU_EVENT_INSN) +
@@ -94,7 +94,7 @@ static bool needs_attention(const X86PMUState *pmu, const X86PMUCounter *counter
     return has_overflowed(pmu, counter) || asks_for_interrupt(pmu, counter);
 }
 
-/* An interrupt that is already under way serves this overflow, too. */
+/* An interrupt of the counter that is already under way also serves this overflow. */
 static void send_interrupt(X86PMUState *pmu, unsigned counter)
 {
     if (!(pmu->pending >> counter & 1)) {
@@ -133,9 +133,9 @@ bool x86_pmu_synchronize(X86PMUState *pmu)
 }
 
 /*
- * The number of instructions before the last of which the counter can neither overflow nor
- * interrupt. If an instruction can have several events, the number is too small, and approaches the
- * overflow in steps.
+ * Returns a number of instructions of which only the last one can overflow the counter or make it
+ * interrupt. If an instruction can have several events, the number is a lower bound: the budget
+ * then approaches the overflow in steps.
  */
 static int64_t insns_to_overflow(const X86PMUState *pmu, const X86PMUCounter *counter)
 {
@@ -274,7 +274,7 @@ static void raise_pmi(CPUX86State *env)
     }
 }
 
-/* Looks for overflows, and delivers one interrupt for all that have become due. */
+/* Looks for overflows, and delivers one interrupt for all interrupts that are due. */
 static void deliver_interrupts(CPUX86State *env)
 {
     X86PMUState *pmu = &env->pmu;
@@ -303,13 +303,13 @@ static void add_branches(CPUX86State *env, int n)
     }
 }
 
-/* INTO traps. */
+/* INTO traps: it is a far branch. */
 void x86_pmu_far_branch(CPUX86State *env)
 {
     add_branches(env, 1);
 }
 
-/* INT n, already counted, turned out to fault. */
+/* INT n faults, but has already been counted as an instruction and a branch. */
 void x86_pmu_undo_int(CPUX86State *env)
 {
     x86_pmu_uncharge_insn(env);
@@ -325,11 +325,11 @@ void x86_pmu_tb_exit(CPUState *cs, const TranslationBlock *tb)
     uint32_t cflags = tb_cflags(tb);
 
     if (cflags & CF_USE_ICOUNT) {
-        /* The TB has already charged its instructions there. */
+        /* Give back the instructions that the TB has charged to icount. */
         cpu_neg(cs)->icount_decr.u16.low += tb->icount;
     }
     if (budget > 0) {
-        /* Run just the instructions up to the one that may overflow a counter. */
+        /* Run only the instructions up to the one that may overflow a counter. */
         cs->cflags_next_tb = (cflags & ~CF_COUNT_MASK) | budget;
         return;
     }
@@ -347,7 +347,7 @@ void x86_pmu_before_interrupt(CPUX86State *env)
     }
 }
 
-/* A branch that changes the mode is counted after the change: does it overflow a counter? */
+/* A branch that changes the mode is counted after the change. Will it overflow a counter? */
 static bool branch_overflows(const X86PMUState *pmu)
 {
     for (unsigned i = 0; i < pmu->family->nb_counters; i++) {
@@ -361,7 +361,10 @@ static bool branch_overflows(const X86PMUState *pmu)
     return false;
 }
 
-/* The mode that ends may have used up the budget of the other one, or overflowed a counter. */
+/*
+ * Code in the old mode has used the budget of that mode only. A counter may count both modes, so
+ * the new mode may have less left than its budget says.
+ */
 void x86_pmu_mode_change(CPUX86State *env)
 {
     X86PMUState *pmu = &env->pmu;
@@ -374,7 +377,7 @@ void x86_pmu_mode_change(CPUX86State *env)
     }
 }
 
-/* An iteration of a string instruction can overflow a counter, and be interrupted after it. */
+/* Called after an iteration of a string instruction, which can overflow a counter. */
 void helper_pmu_poll(CPUX86State *env)
 {
     X86PMUState *pmu = &env->pmu;
@@ -392,7 +395,7 @@ void helper_pmu_poll(CPUX86State *env)
 void x86_pmu_cpuid(CPUX86State *env, uint32_t leaf,
                    uint32_t *eax, uint32_t *ebx, uint32_t *ecx, uint32_t *edx)
 {
-    /* Only the family sets a bit that promises registers. */
+    /* This bit promises registers, so only the family may set it. */
     if (leaf == 0x80000001) {
         *ecx &= ~CPUID_EXT3_PERFCORE;
     }

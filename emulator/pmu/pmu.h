@@ -6,14 +6,14 @@
 #include "pmu-hierarchy.h"
 
 /*
- * Flags in tb->cflags for what the generated code counts. Code translated while nothing counts has
- * none of these, and is the code of a processor without a PMU.
+ * Flags in tb->cflags: the events that the generated code counts. A TB that is translated while no
+ * counter counts has none of these flags, and is the same as without a PMU.
  */
 #define CF_PMU          0x00001000 /* instructions */
 #define CF_PMU_BRANCH   0x00002000
 #define CF_PMU_MEM      0x00004000 /* loads and stores */
 #define CF_PMU_X87      0x00200000
-#define CF_PMU_CACHES   0x00400000 /* misses of caches and TLBs */
+#define CF_PMU_CACHES   0x00400000 /* events of caches and TLBs */
 #define CF_PMU_PREDICT  0x00800000 /* mispredicted branches */
 #define CF_PMU_MASK     (CF_PMU | CF_PMU_BRANCH | CF_PMU_MEM | CF_PMU_X87 | CF_PMU_CACHES | \
                          CF_PMU_PREDICT)
@@ -37,7 +37,7 @@ typedef enum X86PMUEvent {
     PMU_EVENT_DTLB_STORE_MISS,
     PMU_EVENT_ITLB_MISS,
     PMU_NB_EVENTS,
-    /* made of the others: */
+    /* These are computed from the others: */
     PMU_EVENT_ACCESS = PMU_NB_EVENTS,   /* loads and stores */
     PMU_EVENT_OTHER_BRANCH,             /* branches that are not near taken ones */
     PMU_EVENT_REFERENCE,                /* cycles at the rate of the time stamp counter */
@@ -48,7 +48,7 @@ typedef enum X86PMUEvent {
     PMU_EVENT_DTLB_MISS,
 } X86PMUEvent;
 
-/* The rings that are told apart: 0 is CPL 0 to 2, 1 is CPL 3. */
+/* The modes: 0 is kernel mode (CPL 0 to 2), 1 is user mode (CPL 3). */
 #define PMU_KERNEL      (1 << 0)
 #define PMU_USER        (1 << 1)
 #define PMU_NB_MODES    2
@@ -58,17 +58,17 @@ typedef enum X86PMUEvent {
 #define PMU_MAX_CONTROLS 70
 #define PMU_MAX_REGISTERS 128
 
-/* The task of a counter, as the control registers set it. */
+/* How the control registers have set up a counter. */
 typedef struct X86PMUSetting {
     int8_t event;
     uint8_t modes;          /* 0: does not count */
     bool complement;        /* counts the instructions without the event */
-    uint8_t blind_modes;    /* in which the complement never sees the event */
-    bool interrupt;         /* on overflow */
-    bool with_next;         /* ... but with the next event, and with every event while it is shown */
+    uint8_t blind_modes;    /* modes in which the complement never sees the event */
+    bool interrupt;         /* an overflow interrupts */
+    bool with_next;         /* ... with the next event, and with every event while shown is set */
     bool shown;             /* an overflow that software has not cleared */
-    bool always_overflows;  /* with every event */
-    bool triggers;          /* its overflow changes the setting of other counters */
+    bool always_overflows;  /* every event overflows the counter */
+    bool triggers;          /* its overflow changes the setting of this counter or of others */
 } X86PMUSetting;
 
 typedef struct X86PMUCounter {
@@ -79,8 +79,7 @@ typedef struct X86PMUCounter {
 } X86PMUCounter;
 
 /*
- * Delays of interrupts, in instructions. They are used one after the other, and then again from the
- * first.
+ * Delays of interrupts, in instructions. The interrupts of a processor take them in turn.
  */
 #define PMU_MAX_SKIDS 8
 
@@ -89,7 +88,7 @@ typedef struct X86PMUSkids {
     uint8_t nb, next;
 } X86PMUSkids;
 
-/* A machine reset does not clear these. */
+/* A machine reset does not clear the statistics. */
 typedef struct X86PMUStats {
     uint64_t rdmsr, wrmsr, rdpmc, pmi;
     uint64_t rdmsr_of[PMU_MAX_REGISTERS];   /* in the order of the family's registers */
@@ -103,19 +102,19 @@ typedef enum X86PMUMode {
     PMU_LENIENT,    /* it is ignored, and absent registers read as zero */
 } X86PMUMode;
 
-/* How the machine differs from what CPUID reports. */
+/* How the PMU differs from what CPUID reports. */
 typedef enum X86PMULie {
     PMU_HONEST,
-    PMU_NO_REGISTERS,       /* they fault */
-    PMU_ZERO_REGISTERS,     /* they ignore writes, and all reads are zero */
+    PMU_NO_REGISTERS,       /* accesses to the registers fault */
+    PMU_ZERO_REGISTERS,     /* the registers ignore writes and read as zero */
     PMU_RDPMC_FAULTS,
     PMU_RDPMC_ZERO,
-    PMU_NO_COUNTS,          /* the counters keep what is written to them */
+    PMU_NO_COUNTS,          /* the counters keep what is written to them, and never count */
     PMU_NO_FIXED,           /* fixed counters are as PMU_ZERO_REGISTERS */
     PMU_NO_LEAF,
     PMU_LEAF_LOST,          /* PMU_NO_LEAF from the second start of the processor on */
     PMU_TRACE,              /* CPUID promises Processor Trace */
-    PMU_NEHALEM,            /* its erratum: see x86_pmu_erratum_write() */
+    PMU_NEHALEM,            /* Nehalem's erratum: see x86_pmu_erratum_write() */
 } X86PMULie;
 
 /* The caches and TLBs of the model. */
@@ -128,7 +127,7 @@ typedef enum X86PMUCachePart {
     PMU_NB_CACHES,
 } X86PMUCachePart;
 
-/* KiB of a cache, pages of a TLB; 0: as CPUID says. */
+/* The size is KiB of a cache, or pages of a TLB. 0: the shape that CPUID reports. */
 typedef struct X86PMUShape {
     uint32_t size, ways;
 } X86PMUShape;
@@ -137,9 +136,9 @@ typedef struct X86PMUMemory X86PMUMemory;
 
 /* Counts that are wrong on purpose: see pmu-miscount.h. */
 typedef struct X86PMUMiscount {
-    bool exists;            /* its MSR does */
+    bool exists;            /* the MSR exists */
     uint64_t value;         /* of the MSR */
-    uint64_t at_reset;
+    uint64_t at_reset;      /* its value at reset */
     uint64_t interrupts[PMU_NB_MODES];
     uint64_t random;        /* state of the generator */
     int64_t noise;          /* the error of the counts since the last synchronization */
@@ -148,12 +147,13 @@ typedef struct X86PMUMiscount {
 typedef struct X86PMUState {
     X86PMUMode mode;
     X86PMULie lie;
-    uint8_t cleared;        /* PMU_NEHALEM: values of the cleansing sequence seen */
-    uint32_t spoiled;       /* ... and counters that count nothing */
-    bool leaf_told;         /* PMU_LEAF_LOST: CPUID has told leaf 0AH to code with paging */
+    uint8_t cleared;        /* PMU_NEHALEM: the events of the cleansing sequence seen so far */
+    uint32_t spoiled;       /* ... and the counters that count nothing */
+    bool leaf_told;         /* PMU_LEAF_LOST: code with paging has read CPUID leaf 0AH */
     /*
-     * Instructions that may still retire before the counters must be looked at. Generated code
-     * subtracts those of a TB before it runs them, and leaves if there are not enough.
+     * The number of instructions that may still retire before the counters must be checked.
+     * Generated code subtracts the instructions of a TB before it runs them, and leaves the TB if
+     * the budget is too small.
      */
     int64_t budget[PMU_NB_MODES];
     int64_t limit[PMU_NB_MODES];    /* the budget when it was set */
@@ -161,8 +161,8 @@ typedef struct X86PMUState {
 
     X86PMUCounter counter[PMU_MAX_COUNTERS];
     uint64_t control[PMU_MAX_CONTROLS];
-    bool watched;           /* a change of the mode must be noticed */
-    uint32_t pending;       /* the counters whose interrupts are under way */
+    bool watched;           /* a change of the mode must call x86_pmu_mode_change() */
+    uint32_t pending;       /* counters that have an interrupt under way */
     X86PMUSkids skids;
     X86PMUMiscount miscount;
     const struct X86PMUFamily *family;
@@ -170,13 +170,13 @@ typedef struct X86PMUState {
 
     X86PMUMemory *memory;   /* NULL: no event has needed it since the reset */
     X86PMUShape shape[PMU_NB_CACHES];
-    uint32_t history;       /* outcomes of branches that the predictor keeps */
-    bool told;              /* CPUID has been told of the shapes */
+    uint32_t history;       /* the number of outcomes that the predictor keeps */
+    bool told;              /* CPUID reports the shapes that the user chose */
 } X86PMUState;
 
 /*
- * The counts of a TB, or of the part of a TB before an instruction, in one word. The translator
- * ends a TB before a field can overflow.
+ * The charge of a TB, or of the part of a TB before an instruction: the numbers of instructions,
+ * loads and stores in one word. The translator ends a TB before a field can overflow.
  */
 #define PMU_CHARGE(insns, loads, stores) \
     ((uint32_t)(insns) | (uint32_t)(loads) << 10 | (uint32_t)(stores) << 21)

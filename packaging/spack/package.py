@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""perfctr for spack: put it into packages/perfctr of a repository of your own.
+"""perfctr for spack: put this file into packages/perfctr of a repository of your own.
 
-"make check-rpm" calls it as spack would, with stand-ins for spack's own functions. No real spack has used it.
+"make check-rpm" calls it as spack would, with stand-ins for spack's own functions. It has not been tried with spack.
 """
 
 from spack.package import *

@@ -62,8 +62,14 @@ static bool parse_skids(X86PMUSkids *skids, const char *text)
 unsigned x86_pmu_next_skid(X86PMUState *pmu)
 {
     X86PMUSkids *skids = &pmu->skids;
+    unsigned insns;
 
-    return skids->nb ? skids->insns[skids->next++ % skids->nb] : 0;
+    if (!skids->nb) {
+        return 0;
+    }
+    insns = skids->insns[skids->next];
+    skids->next = (skids->next + 1) % skids->nb;
+    return insns;
 }
 
 /* Do reference cycles follow the time stamp? All processors of the machine share the answer. */

@@ -125,10 +125,30 @@ static void test_order(void)
 	check("order.same_count", 1, pmi_count);
 }
 
+static uint32_t skid_of_run(void)
+{
+	run_nops(5);
+	return pmi_frame.eip - (uint32_t)user_nops - 5;
+}
+
+/* More interrupts than a byte can count. */
+static void test_turns(void)
+{
+	static const uint32_t skids[] = { 3, 0, 7 };
+	unsigned wrong = 0;
+
+	for (unsigned i = 0; i < 3 && skid_of_run() != 7; i++)
+		;
+	for (unsigned i = 0; i < 300; i++)
+		wrong += skid_of_run() != skids[i % 3];
+	check("turns.wrong", 0, wrong);
+}
+
 void test(void)
 {
 	test_user();
 	test_rings();
 	test_stopped();
 	test_order();
+	test_turns();
 }

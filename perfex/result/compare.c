@@ -8,14 +8,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-/*
- * Returns the term of one estimate in Satterthwaite's formula; variance is that of the difference.
- */
+/* Returns the term of one estimate in Welch's formula; variance is that of the difference. */
 static double share_of(const struct estimate *estimate, double variance)
 {
 	double part = estimate->variance / variance;
 
 	return part > 0 ? part * part / estimate->degrees : 0;
+}
+
+/* Returns the degrees of freedom of the test of a difference that varies. */
+static double degrees_of(const struct estimate *a, const struct estimate *b)
+{
+	double variance = a->variance + b->variance;
+
+	return 1 / (share_of(a, variance) + share_of(b, variance));
 }
 
 void compare_estimates(struct comparison *c, double confidence)
@@ -29,7 +35,7 @@ void compare_estimates(struct comparison *c, double confidence)
 	if (!c->repeated)
 		return;
 	if (variance > 0) {
-		degrees = 1 / (share_of(&c->a, variance) + share_of(&c->b, variance));
+		degrees = degrees_of(&c->a, &c->b);
 		half = student_t(confidence, degrees) * sqrt(variance);
 		c->certainty = 1 - student_p(c->difference / sqrt(variance), degrees);
 	} else {
@@ -39,22 +45,24 @@ void compare_estimates(struct comparison *c, double confidence)
 	c->high = c->difference + half;
 }
 
+/*
+ * Fieller's interval contains the ratios r for which larger - r * smaller is not certain to differ
+ * from 0 (Fieller 1954).  The degrees of freedom are those at r = 1, of the test of the difference
+ * (Welch 1947): so the interval contains 1 exactly if the difference is not certain.
+ */
 struct ratio compare_ratio(const struct estimate *larger, const struct estimate *smaller,
 			   double confidence)
 {
 	double mean = (double)smaller->value, ratio = (double)larger->value / mean;
 	struct ratio result = { .value = ratio, .bounded = true, .low = ratio, .high = ratio };
-	struct estimate scaled = *smaller;
-	double variance, t, g, half;
+	double t, g, half;
 
-	scaled.variance *= ratio * ratio;
-	variance = larger->variance + scaled.variance;
-	if (variance == 0)
+	if (larger->variance + smaller->variance == 0)
 		return result;
-	t = student_t(confidence, 1 / (share_of(larger, variance) + share_of(&scaled, variance)));
+	t = student_t(confidence, degrees_of(larger, smaller));
 	g = t * t * smaller->variance / (mean * mean);
 	result.bounded = g < 1;
-	half = t / mean * sqrt((1 - g) * larger->variance + scaled.variance);
+	half = t / mean * sqrt((1 - g) * larger->variance + ratio * ratio * smaller->variance);
 	result.low = (ratio - half) / (1 - g);
 	result.high = (ratio + half) / (1 - g);
 	return result;

@@ -38,7 +38,8 @@ struct ratio {
 
 /*
  * Returns the ratio of the larger mean to the smaller one, which is above 0, with the interval of
- * Fieller (1954).  There is none if the smaller mean may be 0.  Both are repeated.
+ * Fieller (1954).  There is none if the smaller mean may be 0; otherwise it is above 1 exactly if
+ * the certainty of compare_estimates() reaches the confidence.  Both are repeated.
  */
 struct ratio compare_ratio(const struct estimate *larger, const struct estimate *smaller,
 			   double confidence);

@@ -211,18 +211,22 @@ END_TEST
 
 /*
  * The ends of Fieller's interval are the ratios r at which |x - r * y| is t times the standard error of x - r * y.
- * They were found by bisection, with t from a numerical integral of Student's density.  In the third row t * 2 is more
- * than 1, so that the smaller mean may be 0.
+ * They were found by bisection, with t from a numerical integral of Student's density for the degrees of freedom of
+ * Welch's test.  In the third row t * 2 is more than 1, so that the smaller mean may be 0.  In the last row the
+ * certainty of the difference is 95.10 %.
  */
 static const struct {
 	struct estimate larger, smaller;
 	struct ratio ratio;
 } ratios[] = {
 	{ { true, true, 13, 4 / 3.0, 2 }, { true, true, 10, 4 / 3.0, 2 },
-	  { 1.3, true, 0.8648987772, 2.0508787075 } },
+	  { 1.3, true, 0.8741758184, 2.0236705248 } },
 	{ { true, true, 2, 0, 9 }, { true, true, 1, 0.01, 9 }, { 2, true, 1.6310343877, 2.5846996923 } },
 	{ { true, true, 2, 1, 9 }, { true, true, 1, 4, 9 }, { 2, false, 0, 0 } },
 	{ { true, true, 3, 0, 9 }, { true, true, 2, 0, 9 }, { 1.5, true, 1.5, 1.5 } },
+	{ { true, true, 142, 16, 2 },
+	  { true, true, 100, 121, 2 },
+	  { 1.42, true, 1.0028843984, 2.3496744904 } },
 };
 
 START_TEST(the_interval_of_a_ratio_is_fiellers)
@@ -235,6 +239,57 @@ START_TEST(the_interval_of_a_ratio_is_fiellers)
 		ck_assert_double_eq_tol(ratio.low, ratios[_i].ratio.low, 1e-8);
 		ck_assert_double_eq_tol(ratio.high, ratios[_i].ratio.high, 1e-8);
 	}
+}
+END_TEST
+
+/* The estimate from n runs with a standard deviation that is this share of their mean. */
+static struct estimate of_runs(double mean, double deviation, int n)
+{
+	return (struct estimate){
+		.known = true,
+		.repeated = true,
+		.value = mean,
+		.variance = mean * deviation * mean * deviation / n,
+		.degrees = n - 1,
+	};
+}
+
+/*
+ * Checks the interval of a to b: it is above 1 if the difference is certain, and contains 1 if not.  Returns false if
+ * the ratio has no interval.
+ */
+static bool says_the_same_twice(struct estimate a, struct estimate b, double confidence)
+{
+	struct comparison comparison = { .a = a, .b = b };
+	struct ratio ratio = compare_ratio(&a, &b, confidence);
+
+	compare_estimates(&comparison, confidence);
+	ck_assert_msg(!ratio.bounded || (ratio.low > 1) == (comparison.certainty >= confidence),
+		      "%g and %g +- %g, %g and %g degrees: certainty %g, ratio from %.9g to %.9g",
+		      (double)a.value, sqrt(a.variance), sqrt(b.variance), a.degrees, b.degrees,
+		      comparison.certainty, ratio.low, ratio.high);
+	return ratio.bounded;
+}
+
+START_TEST(the_interval_of_a_ratio_is_above_1_exactly_if_the_difference_is_certain)
+{
+	static const double deviations[] = { 0, 1e-4, 0.002, 0.01, 0.051, 0.1, 0.19, 0.4 };
+	static const double means[] = { 100.001, 100.02, 100.4, 102, 110, 142.1, 200, 961 };
+	static const double confidences[] = { 0.5, 0.95, 0.99, 0.9999 };
+	const size_t n = ARRAY_SIZE(deviations);
+	size_t bounded = 0;
+
+	for (size_t i = 0; i < n * n * ARRAY_SIZE(means) * 9; i++) {
+		double deviation_a = deviations[i % n], deviation_b = deviations[i / n % n];
+		double mean = means[i / n / n % ARRAY_SIZE(means)];
+		int runs_a = 2 + (int)(i / n / n / ARRAY_SIZE(means));
+
+		for (int runs_b = 2; runs_b <= 10; runs_b++)
+			bounded += says_the_same_twice(of_runs(mean, deviation_a, runs_a),
+						       of_runs(100, deviation_b, runs_b),
+						       confidences[_i]);
+	}
+	ck_assert_uint_gt(bounded, 20000);
 }
 END_TEST
 
@@ -384,6 +439,9 @@ TCase *compare_tests(void)
 	tcase_add_loop_test(tests, welch_is_as_published, 0, ARRAY_SIZE(published));
 	tcase_add_loop_test(tests, without_variation_a_difference_is_certain, 0, ARRAY_SIZE(exact));
 	tcase_add_loop_test(tests, the_interval_of_a_ratio_is_fiellers, 0, ARRAY_SIZE(ratios));
+	tcase_add_loop_test(tests,
+			    the_interval_of_a_ratio_is_above_1_exactly_if_the_difference_is_certain,
+			    0, 4);
 	tcase_add_test(tests, rules_are_compared_too);
 	tcase_add_test(tests, a_rule_takes_the_time_of_the_first_pass);
 	tcase_add_test(tests, events_are_found_by_name_and_place);

@@ -262,10 +262,51 @@ void diff_write_markdown(FILE *file, const struct diff *diff)
 	write_diff(file, diff, TABLE_MARKDOWN);
 }
 
-/* Has as many digits as tell two commands apart: 1.31, 13.1, 131. */
-static void write_ratio(FILE *file, double ratio)
+/* The least and the most digits of a ratio, together before and behind the point. */
+enum { LEAST_DIGITS = 3, MOST_DIGITS = 7 };
+
+static void format_ratio(char text[NUMBER_TEXT], double ratio, int digits)
 {
-	fprintf(file, "%.*f", ratio < 10 ? 2 : ratio < 100 ? 1 : 0, ratio);
+	int before = 1;
+
+	for (double rest = ratio; rest >= 10; rest /= 10)
+		before++;
+	snprintf(text, NUMBER_TEXT, "%.*f", digits > before ? digits - before : 0, ratio);
+}
+
+/* Do two numbers that differ look the same with so few digits? */
+static bool look_alike(double a, double b, int digits)
+{
+	char text_a[NUMBER_TEXT], text_b[NUMBER_TEXT];
+
+	format_ratio(text_a, a, digits);
+	format_ratio(text_b, b, digits);
+	return a != b && strcmp(text_a, text_b) == 0;
+}
+
+/*
+ * Returns as many digits as tell two commands apart, and the ratio from the ends of its interval:
+ * 1.31, 13.1, 131, but 1.0040 from 1.0035 to 1.0045.
+ */
+static int digits_of(const struct ratio *ratio)
+{
+	double low = ratio->bounded ? ratio->low : ratio->value;
+	double high = ratio->bounded ? ratio->high : ratio->value;
+	int digits = LEAST_DIGITS;
+
+	while (digits < MOST_DIGITS &&
+	       (look_alike(1, low, digits) || look_alike(low, ratio->value, digits) ||
+		look_alike(ratio->value, high, digits)))
+		digits++;
+	return digits;
+}
+
+static void write_ratio(FILE *file, double ratio, int digits)
+{
+	char text[NUMBER_TEXT];
+
+	format_ratio(text, ratio, digits);
+	fputs(text, file);
 }
 
 void diff_write_conclusion(FILE *file, const struct diff *diff)
@@ -273,6 +314,7 @@ void diff_write_conclusion(FILE *file, const struct diff *diff)
 	const struct comparison *c = NULL;
 	struct ratio ratio;
 	bool b_is_faster;
+	int digits;
 
 	for (size_t i = 0; i < diff->comparisons.n_events && !c; i++)
 		if (strcmp(diff->comparisons.event[i].name, "elapsed_ns") == 0)
@@ -286,14 +328,15 @@ void diff_write_conclusion(FILE *file, const struct diff *diff)
 	b_is_faster = c->difference < 0;
 	ratio = compare_ratio(b_is_faster ? &c->a : &c->b, b_is_faster ? &c->b : &c->a,
 			      diff->confidence / 100);
+	digits = digits_of(&ratio);
 	fprintf(file, "%c is ", b_is_faster ? 'B' : 'A');
-	write_ratio(file, ratio.value);
+	write_ratio(file, ratio.value, digits);
 	fprintf(file, " times as fast as %c", b_is_faster ? 'A' : 'B');
 	if (ratio.bounded) {
 		fprintf(file, " (%g %%: ", diff->confidence);
-		write_ratio(file, ratio.low);
+		write_ratio(file, ratio.low, digits);
 		fputs(" to ", file);
-		write_ratio(file, ratio.high);
+		write_ratio(file, ratio.high, digits);
 		putc(')', file);
 	}
 	putc('\n', file);

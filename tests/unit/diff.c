@@ -3,6 +3,7 @@
 #include "unit.h"
 #include "command.h"
 #include "recordings.h"
+#include "../../perfex/result/diff.h"
 
 #include <json-c/json.h>
 #include <stdbool.h>
@@ -240,6 +241,55 @@ START_TEST(json_can_be_read)
 }
 END_TEST
 
+/*
+ * The means have 18 degrees of freedom.  The difference has 36 if both deviate equally, and 18 if one does not: t is
+ * 2.0281 or 2.1009.  The ends of the intervals were found by bisection, as those in compare.c.
+ */
+static const struct {
+	double a, b, deviation_a, deviation_b; /* of the means, in ms */
+	const char *sentence;
+} sentences[] = {
+	{ 3002, 3014, 0.5, 0.5, "A is 1.0040 times as fast as B (95 %: 1.0035 to 1.0045)\n" },
+	{ 3014, 3002, 0.5, 0.5, "B is 1.0040 times as fast as A (95 %: 1.0035 to 1.0045)\n" },
+	{ 3000, 3000.3, 0.05, 0.05, "A is 1.00010 times as fast as B (95 %: 1.00005 to 1.00015)\n" },
+	{ 100, 961, 20, 20, "A is 9.61 times as fast as B (95 %: 6.82 to 16.2)\n" },
+	{ 100, 130, 1, 1, "A is 1.30 times as fast as B (95 %: 1.27 to 1.33)\n" },
+	{ 100, 130, 0.1, 0.1, "A is 1.300 times as fast as B (95 %: 1.297 to 1.303)\n" },
+	{ 100, 13120, 0, 15, "A is 131.2 times as fast as B (95 %: 130.9 to 131.5)\n" },
+	{ 100, 131200, 0, 2000, "A is 1312 times as fast as B (95 %: 1270 to 1354)\n" },
+	/* Times that do not vary have one ratio; seven digits are the most. */
+	{ 100, 130, 0, 0, "A is 1.30 times as fast as B (95 %: 1.30 to 1.30)\n" },
+	{ 100, 100.001, 0, 0, "A is 1.00001 times as fast as B (95 %: 1.00001 to 1.00001)\n" },
+	{ 100, 200, 0, 1e-9, "A is 2.000000 times as fast as B (95 %: 2.000000 to 2.000000)\n" },
+	/* t * 1.5 is more than 3, so that the faster time may be 0. */
+	{ 3, 10000, 1.5, 0, "A is 3333 times as fast as B\n" },
+	{ 100, 101, 1, 1, "no difference in time is certain at 95 %\n" },
+};
+
+static struct estimate time_of(double ms, double deviation)
+{
+	return (struct estimate){ true, true, ms * 1e6, deviation * deviation * 1e12, 18 };
+}
+
+START_TEST(the_conclusion_has_the_digits_that_tell_its_numbers_apart)
+{
+	struct comparison elapsed = {
+		.name = "elapsed_ns",
+		.a = time_of(sentences[_i].a, sentences[_i].deviation_a),
+		.b = time_of(sentences[_i].b, sentences[_i].deviation_b),
+	};
+	struct diff diff = { .confidence = 95,
+			     .comparisons = { .event = &elapsed, .n_events = 1 } };
+	char text[256] = "";
+	FILE *file = fmemopen(text, sizeof(text), "w");
+
+	compare_estimates(&elapsed, 0.95);
+	diff_write_conclusion(file, &diff);
+	fclose(file);
+	ck_assert_str_eq(text, sentences[_i].sentence);
+}
+END_TEST
+
 #define COMPARE_TAKES                                                                              \
 	"perfex compare takes two commands with '--' between them; see perfex compare --help\n"
 
@@ -304,6 +354,8 @@ TCase *diff_tests(void)
 	tcase_add_test(tests, markdown_is_a_table);
 	tcase_add_test(tests, csv_can_be_read);
 	tcase_add_test(tests, json_can_be_read);
+	tcase_add_loop_test(tests, the_conclusion_has_the_digits_that_tell_its_numbers_apart, 0,
+			    ARRAY_SIZE(sentences));
 	tcase_add_loop_test(tests, diff_refuses_with_one_line, 0, ARRAY_SIZE(refused));
 	return tests;
 }

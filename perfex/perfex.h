@@ -177,12 +177,14 @@ void append_word(struct word_list *list, const char *word);
 void append_events(struct word_list *list, const char *text);
 void free_words(struct word_list *list);
 
-/* wrap.c: lines of at most 80 columns, unless a word is longer. */
+/* wrap.c: lines of at most 80 columns, unless a word or an item is longer. */
 /*
  * Writes the words of text, which spaces and newlines separate, and a newline.  The first line
  * already has column characters; each line has its words from column indent on.
  */
 void write_words(FILE *file, const char *text, size_t length, size_t column, size_t indent);
+/* Writes a list and a newline.  Lines break only behind a comma that a space follows. */
+void write_list(FILE *file, const char *text);
 /*
  * Writes a text of lines.  A line goes on in the next one, unless it ends with '.' or ':', or the
  * next one is empty.  Lines that are indented, or begin with "Usage:", stay as they are.

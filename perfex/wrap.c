@@ -6,27 +6,51 @@
 
 enum { WIDTH = 80 };
 
+struct wrapped {
+	FILE *file;
+	size_t column, indent;
+	bool goes_on; /* a word stands in the line */
+};
+
+/* Writes a word, in a new line if the line has no room for it. */
+static void write_word(struct wrapped *line, const char *word, size_t length)
+{
+	if (line->goes_on && line->column + 1 + length > WIDTH) {
+		putc('\n', line->file);
+		line->column = 0;
+		line->goes_on = false;
+	}
+	if (line->goes_on)
+		line->column += (size_t)fprintf(line->file, " ");
+	else if (line->column < line->indent)
+		line->column += (size_t)fprintf(line->file, "%*s",
+						(int)(line->indent - line->column), "");
+	line->column += fwrite(word, 1, length, line->file);
+	line->goes_on = true;
+}
+
 void write_words(FILE *file, const char *text, size_t length, size_t column, size_t indent)
 {
+	struct wrapped line = { .file = file, .column = column, .indent = indent };
 	const char *end = text + length;
-	bool begins = true; /* no word stands in the line */
 
 	for (text += strspn(text, " \n"); text < end; text += strspn(text, " \n")) {
 		size_t word = strcspn(text, " \n");
 
-		if (!begins && column + 1 + word > WIDTH) {
-			putc('\n', file);
-			column = 0;
-			begins = true;
-		}
-		if (begins && column < indent)
-			column += (size_t)fprintf(file, "%*s", (int)(indent - column), "");
-		if (!begins)
-			column += (size_t)fprintf(file, " ");
-		column += fwrite(text, 1, word, file);
+		write_word(&line, text, word);
 		text += word;
-		begins = false;
 	}
+	putc('\n', file);
+}
+
+void write_list(FILE *file, const char *text)
+{
+	struct wrapped line = { .file = file };
+	const char *comma;
+
+	for (; (comma = strstr(text, ", ")); text = comma + 2)
+		write_word(&line, text, (size_t)(comma + 1 - text));
+	write_word(&line, text, strlen(text));
 	putc('\n', file);
 }
 

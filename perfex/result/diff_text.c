@@ -173,12 +173,12 @@ static void write_side(FILE *file, const char *letter, const struct side *side, 
 	free(command);
 }
 
-/* Writes the line, in as many lines as it needs, and frees it. */
-static void write_line(FILE *file, struct text *line)
+/* Writes the list, in as many lines as it needs, and frees it. */
+static void close_list(FILE *file, struct text *list)
 {
-	text_close(line);
-	write_words(file, line->text, line->size, 0, 0);
-	free(line->text);
+	text_close(list);
+	write_list(file, list->text);
+	free(list->text);
 }
 
 static void write_names(FILE *file, const char *what, const char *const *name, size_t n)
@@ -192,7 +192,7 @@ static void write_names(FILE *file, const char *what, const char *const *name, s
 	fputs(what, names);
 	for (size_t i = 0; i < n; i++)
 		fprintf(names, "%s%s", i ? ", " : " ", label_of(name[i]).name);
-	write_line(file, &line);
+	close_list(file, &line);
 }
 
 static bool all_repeated(const struct comparisons *comparisons)
@@ -221,7 +221,7 @@ static void write_outliers(FILE *file, const char *letter, const struct outliers
 		fprintf(list, "%s %s %s (run %zu)", i ? "," : "", label.name, number, o->run + 1);
 	}
 	fputs("; they are in the means", list);
-	write_line(file, &line);
+	close_list(file, &line);
 }
 
 /* In Markdown, empty lines separate the paragraphs. */

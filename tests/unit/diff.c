@@ -44,6 +44,11 @@ static void write_sides(void)
 			     EVENT("most", "user", "0", "10,10,10,10,10,10,11,11,9,11") "," EVENT(
 				     "once", "user", "0", "10,10,10,10,10,10,10,10,10,100"),
 			     ""));
+	write_text("long.json",
+		   RECORDING("tree", "10,11,12,13,17", "5,5,5,5,6",
+			     EVENT("mem_loads", "user", "0", "10,11,12,13,18") "," EVENT(
+				     "stalls:any", "user", "0", "10,11,12,13,18"),
+			     ""));
 	write_text("four.json", RECORDING("tree", "1,1,1,1", "5,5,5,5",
 					  EVENT("a|b", "user", "0", "1,1,1,9"), ""));
 }
@@ -103,6 +108,18 @@ START_TEST(outliers_are_told)
 	ck_assert_ptr_nonnull(found);
 	ck_assert_str_eq(found, FIVE_OUTLIERS "+-: 95 % interval of the difference; "
 					      "certainty: that there is one\nmodes: user\n");
+}
+END_TEST
+
+START_TEST(lines_of_outliers_break_behind_commas)
+{
+	struct command_result result = PERFEX("diff", "long.json", "four.json");
+	const char *found = strstr(result.out, "outliers");
+
+	ck_assert_ptr_nonnull(found);
+	ck_assert_str_eq(found, "outliers of A: elapsed (ms) 6e-06 (run 5), mem_loads 18 (run 5),\n"
+				"stalls:any 18 (run 5); they are in the means\n"
+				"+-: 95 % interval of the difference; certainty: that there is one\n");
 }
 END_TEST
 
@@ -349,6 +366,7 @@ TCase *diff_tests(void)
 	tcase_add_test(tests, text_is_a_table);
 	tcase_add_test(tests, a_single_run_has_no_interval_and_it_says_so);
 	tcase_add_test(tests, outliers_are_told);
+	tcase_add_test(tests, lines_of_outliers_break_behind_commas);
 	tcase_add_test(tests, outliers_are_in_json);
 	tcase_add_test(tests, runs_beside_equal_ones_are_outliers_if_they_are_far);
 	tcase_add_test(tests, markdown_is_a_table);

@@ -55,8 +55,9 @@ const struct subcommand compare_subcommand = {
 	.takes_command = true,
 	.notes =
 		"The standard output of the commands is /dev/null.  Some programs, such as GNU grep and\n"
-		"tar, do less work then: use --show-output, or compare\n"
-		"sh -c 'grep .. | cat >/dev/null'.  A run that fails ends the comparison.\n"
+		"tar, do less work then: use --show-output, or compare commands like\n"
+		"  sh -c 'grep .. | cat >/dev/null'\n"
+		"A run that fails ends the comparison.\n"
 		"Exit status: 0 if they were compared, whatever the result; 125 if not; 126 or 127\n"
 		"if a command cannot be executed or was not found.\n",
 };

@@ -307,6 +307,13 @@ START_TEST(the_conclusion_has_the_digits_that_tell_its_numbers_apart)
 }
 END_TEST
 
+START_TEST(the_help_keeps_its_command_in_one_line)
+{
+	ck_assert_ptr_nonnull(strstr(PERFEX("compare", "--help").out,
+				     "\n  sh -c 'grep .. | cat >/dev/null'\n"));
+}
+END_TEST
+
 #define COMPARE_TAKES                                                                              \
 	"perfex compare takes two commands with '--' between them; see perfex compare --help\n"
 
@@ -374,6 +381,7 @@ TCase *diff_tests(void)
 	tcase_add_test(tests, json_can_be_read);
 	tcase_add_loop_test(tests, the_conclusion_has_the_digits_that_tell_its_numbers_apart, 0,
 			    ARRAY_SIZE(sentences));
+	tcase_add_test(tests, the_help_keeps_its_command_in_one_line);
 	tcase_add_loop_test(tests, diff_refuses_with_one_line, 0, ARRAY_SIZE(refused));
 	return tests;
 }

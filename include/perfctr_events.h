@@ -194,7 +194,8 @@ const char *perfctr_family_name(unsigned int i);
 /*
  * perfctr_processor_name - the name of processor number i, counted from 0, of those that libpfm4
  * knows, whatever processor this machine has.  Sets *description, such as "Intel Nehalem", unless
- * description is NULL.  NULL: there are fewer processors, or libpfm4 cannot be initialized.
+ * description is NULL.  NULL: there are fewer processors, or libpfm4 cannot be initialized.  If
+ * LIBPFM_FORCE_PMU is set at the first call, libpfm4 does not know those behind it in its list.
  */
 const char *perfctr_processor_name(unsigned int i, const char **description);
 

@@ -195,7 +195,7 @@ static int list_processors(void)
 
 	for (unsigned int i = 0; (name = perfctr_family_name(i)); i++)
 		printf("%-24s family of processors\n", name);
-	for (unsigned int i = 0; (name = perfctr_processor_name(i, &description)); i++)
+	for (unsigned int i = 0; (name = known_processor(i, &description)); i++)
 		printf("%-24s %s\n", name, description);
 	return 0;
 }

@@ -59,6 +59,12 @@ static bool is_family(const char *name)
 	return false;
 }
 
+const char *known_processor(unsigned int i, const char **description)
+{
+	unsetenv("LIBPFM_FORCE_PMU");
+	return perfctr_processor_name(i, description);
+}
+
 /* More processors than these have little in common with the name. */
 #define MOST_NEAR 4
 
@@ -70,7 +76,7 @@ static void complain_of_pmu(const char *name)
 	FILE *file = text_open(&near);
 	unsigned int n = 0;
 
-	for (unsigned int i = 0; (processor = perfctr_processor_name(i, &description)); i++)
+	for (unsigned int i = 0; (processor = known_processor(i, &description)); i++)
 		if (strcasestr(processor, name) || strcasestr(description, name))
 			fprintf(file, "%s%s (%s)", n++ ? ", " : "; near it: ", processor,
 				description);

@@ -20,6 +20,13 @@
 bool open_selected_pmu(struct options *selection);
 
 /*
+ * Returns the name of processor number i, from 0, of those that --pmu knows, as
+ * perfctr_processor_name().  It unsets LIBPFM_FORCE_PMU, which would hide some: no PMU may be
+ * opened afterwards.
+ */
+const char *known_processor(unsigned int i, const char **description);
+
+/*
  * Returns the selected events, for free(), those of groups last.  Returns NULL, after an error
  * message, if an event or a group is wrong.
  */

@@ -6,6 +6,7 @@
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
@@ -18,10 +19,19 @@
 static pfm_pmu_info_t present[MAX_PRESENT];
 static unsigned int n_present;
 
+/* LIBPFM_FORCE_PMU was set when libpfm4 was initialized. */
+static bool was_forced;
+
+static bool is_forced(void)
+{
+	return getenv("LIBPFM_FORCE_PMU");
+}
+
 static void find_present(void)
 {
 	int pmu;
 
+	was_forced = is_forced();
 	if (pfm_initialize() != PFM_SUCCESS)
 		return;
 	pfm_for_all_pmus(pmu) {
@@ -48,11 +58,25 @@ static void make_ready(void)
 	pthread_once(&once, find_present);
 }
 
+/*
+ * With LIBPFM_FORCE_PMU, libpfm4 reads its list of PMUs only as far as the first name that begins
+ * so, and does not know the others.  It reads the list again if the variable is no longer set.
+ */
+static void find_all(void)
+{
+	make_ready();
+	if (!was_forced || is_forced())
+		return;
+	pfm_terminate();
+	pfm_initialize();
+}
+
 const char *perfctr_processor_name(unsigned int i, const char **description)
 {
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
 	int pmu;
 
-	make_ready();
+	pthread_once(&once, find_all);
 	pfm_for_all_pmus(pmu) {
 		pfm_pmu_info_t processor = { .size = sizeof(processor) };
 

@@ -4,6 +4,7 @@
 
 #include <perfctr_events.h>
 #include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* From perfctr_events(5). */
@@ -94,6 +95,29 @@ START_TEST(processors_end_after_the_last)
 	ck_assert_ptr_null(perfctr_processor_name(UINT32_MAX, NULL));
 }
 
+/* libpfm4 is told to take this machine for a Nehalem, and looks for it before it looks for all. */
+START_TEST(processors_are_known_after_one_was_forced)
+{
+	struct perfctr_request request;
+	char error[256];
+	const char *name;
+	bool found = false;
+
+	setenv("LIBPFM_FORCE_PMU", "nhm", 1);
+	ck_assert_int_eq(perfctr_events_parse_once(perfctr_family_info("nhm"), "nhm::INST_RETIRED",
+						   PERFCTR_MODE_USER, &request, error,
+						   sizeof(error)),
+			 0);
+	unsetenv("LIBPFM_FORCE_PMU");
+	for (unsigned int i = 0; (name = perfctr_processor_name(i, NULL)); i++)
+		found |= strcmp(name, "spr") == 0;
+	ck_assert(found);
+	ck_assert_int_eq(perfctr_events_parse_once(perfctr_family_info("nhm"), "nhm::INST_RETIRED",
+						   PERFCTR_MODE_USER, &request, error,
+						   sizeof(error)),
+			 0);
+}
+
 /* Returns all bits that are in a field.  No bit is in two fields. */
 static uint64_t bits_explained(const struct perfctr_register *layout)
 {
@@ -153,6 +177,7 @@ TCase *family_tests(void)
 	tcase_add_test(tests, names_end_after_the_last);
 	tcase_add_loop_test(tests, processors_of_libpfm4_have_a_family, 0, ARRAY_SIZE(processors));
 	tcase_add_test(tests, processors_end_after_the_last);
+	tcase_add_test(tests, processors_are_known_after_one_was_forced);
 	tcase_add_loop_test(tests, each_bit_that_may_be_set_is_explained, 0, ARRAY_SIZE(families));
 	tcase_add_test(tests, a_machine_of_no_family_has_no_registers);
 	return tests;

@@ -58,6 +58,20 @@ static const struct {
 	  "",
 	  "perfex: there is no PMU 'Skylake'; near it: skl (Intel Skylake), skx (Intel Skylake X); "
 	  "perfex list --processors shows all\n" },
+	{ { "list", "--pmu=amd64_fam19h" },
+	  125,
+	  "",
+	  "perfex: there is no PMU 'amd64_fam19h'; near it: amd64_fam19h_zen3 (AMD64 Fam19h Zen3), "
+	  "amd64_fam19h_zen4 (AMD64 Fam19h Zen4); perfex list --processors shows all\n" },
+	{ { "check", "--pmu=sk", "-e", "cycles" },
+	  125,
+	  "",
+	  "perfex: there is no PMU 'sk'; near it: skl (Intel Skylake), skx (Intel Skylake X); "
+	  "perfex list --processors shows all\n" },
+	{ { "list", "--pmu=amd64" },
+	  125,
+	  "",
+	  "perfex: there is no PMU 'amd64'; perfex list --processors shows all\n" },
 	{ { "list", "--pmu=" },
 	  125,
 	  "",
@@ -215,6 +229,39 @@ START_TEST(answers_are_as_expected)
 	else
 		ck_assert_str_ne(result.out, "");
 	ck_assert_int_eq(result.status, runs[_i].status);
+}
+END_TEST
+
+/* libpfm4 that is told to take this machine for a Nehalem knows no further processors. */
+START_TEST(all_processors_are_listed_on_a_machine_that_is_forced)
+{
+	struct command_result forced, own;
+
+	setenv("LIBPFM_FORCE_PMU", "nhm", 1);
+	forced = PERFEX("list", "--processors");
+	unsetenv("LIBPFM_FORCE_PMU");
+	own = PERFEX("list", "--processors");
+	ck_assert_ptr_nonnull(strstr(forced.out, "\nspr "));
+	ck_assert_str_eq(forced.out, own.out);
+}
+END_TEST
+
+/* Some names begin with the name of another processor. */
+START_TEST(each_processor_of_the_list_is_a_pmu)
+{
+	struct command_result list = PERFEX("list", "--processors"), result;
+	char *rest = NULL, option[64];
+	int n = 0;
+
+	be_alone();
+	for (char *line = strtok_r(list.out, "\n", &rest); line;
+	     line = strtok_r(NULL, "\n", &rest)) {
+		snprintf(option, sizeof(option), "--pmu=%.*s", (int)strcspn(line, " "), line);
+		result = PERFEX("list", option, "no such event");
+		ck_assert_msg(result.status == 1, "%s: %s", option, result.err);
+		n++;
+	}
+	ck_assert_int_gt(n, 50);
 }
 END_TEST
 
@@ -412,6 +459,8 @@ TCase *listing_tests(void)
 
 	tcase_set_timeout(tests, 60);
 	tcase_add_loop_test(tests, answers_are_as_expected, 0, ARRAY_SIZE(runs));
+	tcase_add_test(tests, all_processors_are_listed_on_a_machine_that_is_forced);
+	tcase_add_test(tests, each_processor_of_the_list_is_a_pmu);
 	tcase_add_test(tests, reserved_bits_are_shown);
 	tcase_add_loop_test(tests, a_value_replaces_its_name, 0, ARRAY_SIZE(values));
 	tcase_add_loop_test(tests, register_values_are_named, 0, ARRAY_SIZE(meanings));

@@ -10,7 +10,8 @@
 
 struct list {
 	struct options selection;
-	bool groups, processors;
+	enum { EVENTS, GROUPS, PROCESSORS } shown;
+	const char *shown_name;	 /* name of the option that says so; NULL: events */
 	bool details, two_words; /* two_words: an event is two registers, which have no one code */
 	size_t n;
 };
@@ -189,24 +190,40 @@ int show_events(bool details)
 	return status;
 }
 
-static int list_processors(void)
+static void print_processor(struct list *list, const char *pattern, const char *name,
+			    const char *description)
+{
+	if (!processor_matches(pattern, name, description))
+		return;
+	printf("%-24s %s\n", name, description);
+	list->n++;
+}
+
+static int list_processors(struct list *list, const char *pattern)
 {
 	const char *name, *description;
 
 	for (unsigned int i = 0; (name = perfctr_family_name(i)); i++)
-		printf("%-24s family of processors\n", name);
+		print_processor(list, pattern, name, "family of processors");
 	for (unsigned int i = 0; (name = known_processor(i, &description)); i++)
-		printf("%-24s %s\n", name, description);
-	return 0;
+		print_processor(list, pattern, name, description);
+	if (list->n)
+		return 0;
+	complain("no processor has '%s' in its name or description; perfex list --processors shows "
+		 "all",
+		 pattern);
+	return 1;
 }
 
 static const struct option_row rows[] = {
 	FLAG_OPTION("long", 'l', "also show codes, counters, unit masks and sources", struct list,
 		    details),
-	FLAG_OPTION("groups", 'g', "show groups of events, for perfex -g, or the file of GROUP",
-		    struct list, groups),
-	FLAG_OPTION("processors", 0, "show the processors that --pmu knows", struct list,
-		    processors),
+	CHOICE_OPTION("groups", 'g', "show groups of events, for perfex -g, or the file of GROUP",
+		      struct list, shown, shown_name, GROUPS),
+	CHOICE_OPTION("processors", 0,
+		      "show the processors that --pmu knows, or those with PATTERN in their names\n"
+		      "or descriptions",
+		      struct list, shown, shown_name, PROCESSORS),
 	PMU_OPTION(struct list, selection.pmu),
 	{ 0 },
 };
@@ -219,7 +236,7 @@ const struct subcommand list_subcommand = {
 	.main = list_main,
 	.help = "Usage: perfex list [OPTION].. [PATTERN]\n"
 		"       perfex list --groups [OPTION].. [GROUP]\n"
-		"       perfex list --processors\n"
+		"       perfex list --processors [PATTERN]\n"
 		"Show the events that this machine can count: those whose names contain PATTERN,\n"
 		"or match it if it has one of *?[; without regard to case.\n",
 	.options = rows,
@@ -227,16 +244,28 @@ const struct subcommand list_subcommand = {
 		 "perfctr_events(5).  Exit status: 1 when no name matches.\n",
 };
 
+static void check_options(const struct list *list)
+{
+	if (list->shown != EVENTS && list->details)
+		fail("--long is for events, not for --%s; leave it out", list->shown_name);
+	if (list->shown == PROCESSORS && list->selection.pmu)
+		fail("--processors shows what --pmu takes; leave --pmu out");
+}
+
 static int list_main(int argc, char **argv)
 {
+	static int (*const show[])(struct list *list, const char *pattern) = {
+		[EVENTS] = list_events,
+		[GROUPS] = list_groups,
+		[PROCESSORS] = list_processors,
+	};
 	struct list list = { 0 };
 	int status, n = take_options(&list_subcommand, &list, argc, argv);
 
 	if (argc - n > 1)
 		fail("perfex list takes one pattern, '%s' is another", argv[n + 1]);
-	if (list.processors)
-		return list_processors();
-	status = list.groups ? list_groups(&list, argv[n]) : list_events(&list, argv[n]);
+	check_options(&list);
+	status = show[list.shown](&list, argv[n]);
 	free_options(&list.selection);
 	return status;
 }

@@ -7,6 +7,7 @@
 #include "textfile.h"
 
 #include <errno.h>
+#include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -65,10 +66,22 @@ const char *known_processor(unsigned int i, const char **description)
 	return perfctr_processor_name(i, description);
 }
 
+static bool text_matches(const char *pattern, const char *text)
+{
+	if (strpbrk(pattern, "*?["))
+		return fnmatch(pattern, text, FNM_CASEFOLD) == 0;
+	return strcasestr(text, pattern);
+}
+
+bool processor_matches(const char *pattern, const char *name, const char *description)
+{
+	return !pattern || text_matches(pattern, name) || text_matches(pattern, description);
+}
+
 /* More processors than these have little in common with the name. */
 #define MOST_NEAR 4
 
-/* Also names the processors whose names or descriptions contain the name, in either case. */
+/* Also names the processors whose names or descriptions match the name as a pattern. */
 static void complain_of_pmu(const char *name)
 {
 	const char *processor, *description;
@@ -77,7 +90,7 @@ static void complain_of_pmu(const char *name)
 	unsigned int n = 0;
 
 	for (unsigned int i = 0; (processor = known_processor(i, &description)); i++)
-		if (strcasestr(processor, name) || strcasestr(description, name))
+		if (processor_matches(name, processor, description))
 			fprintf(file, "%s%s (%s)", n++ ? ", " : "; near it: ", processor,
 				description);
 	text_close(&near);

@@ -77,6 +77,19 @@ START_TEST(text_is_a_table)
 }
 END_TEST
 
+#define LONG_NAME "mem_load_uops_llc_hit_retired:xsnp_hitm:c=1:precise"
+
+START_TEST(a_long_name_has_a_line_of_its_own_in_text_alone)
+{
+	write_text("name.json",
+		   RECORDING("tree", "1000", "5", EVENT(LONG_NAME, "user", "0", "1000000"), ""));
+	ck_assert_ptr_nonnull(
+		strstr(PERFEX("diff", "name.json", "name.json").out, "\n" LONG_NAME "\n       "));
+	ck_assert_ptr_nonnull(strstr(PERFEX("diff", "--csv", "name.json", "name.json").out,
+				     "\r\n" LONG_NAME ",user,1000000,1000000,0,"));
+}
+END_TEST
+
 START_TEST(a_single_run_has_no_interval_and_it_says_so)
 {
 	expect(PERFEX("diff", "a.json", "one.json"),
@@ -371,6 +384,7 @@ TCase *diff_tests(void)
 
 	tcase_add_checked_fixture(tests, write_sides, leave_directory);
 	tcase_add_test(tests, text_is_a_table);
+	tcase_add_test(tests, a_long_name_has_a_line_of_its_own_in_text_alone);
 	tcase_add_test(tests, a_single_run_has_no_interval_and_it_says_so);
 	tcase_add_test(tests, outliers_are_told);
 	tcase_add_test(tests, lines_of_outliers_break_behind_commas);

@@ -419,24 +419,26 @@ static int walk_proving(const struct perfctr_bpf_handle *h, uint32_t action, pid
 	return result;
 }
 
-/* Returns the process of a thread; -1 with ESRCH. */
+/* Returns the process of a thread; -1 with errno: ESRCH, or why /proc cannot be read. */
 static pid_t process_of(pid_t tid)
 {
 	char path[32], line[128];
 	pid_t process = -1;
 	FILE *file;
+	int error;
 
 	if (tid == 0 || tid == gettid())
 		return getpid();
 	snprintf(path, sizeof(path), "/proc/%d/status", tid);
 	file = fopen(path, "re");
+	error = file || errno == ENOENT ? ESRCH : errno;
 	while (file && process < 0 && fgets(line, sizeof(line), file))
 		if (sscanf(line, "Tgid: %d", &process) == 1)
 			break;
 	if (file)
 		fclose(file);
 	if (process < 0)
-		errno = ESRCH;
+		errno = error;
 	return process;
 }
 

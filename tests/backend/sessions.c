@@ -2,6 +2,7 @@
 /* Sessions on CPUs, with all threads that run there; their traces; and what all sessions refuse. */
 #include "backend.h"
 
+#include <sys/resource.h>
 #include <unistd.h>
 
 START_TEST(a_session_without_a_control_does_not_start)
@@ -30,6 +31,51 @@ START_TEST(a_refused_control_of_a_session_changes_nothing)
 	run_to_end(pid);
 	ck_assert_uint_eq(session_counts(session).counter[0], LOOP_INSTRUCTIONS(SHORT_LOOP));
 	perfctr_session_close(session);
+	perfctr_mark_close(mark);
+}
+END_TEST
+
+/* Marks the process with room for n more descriptors than there are. */
+static int mark_with_room(struct perfctr_mark *mark, pid_t pid, unsigned int n)
+{
+	struct rlimit all, few;
+	int next = dup(0), marked, error;
+
+	ck_assert_int_ge(next, 0);
+	close(next);
+	ck_assert_int_eq(getrlimit(RLIMIT_NOFILE, &all), 0);
+	few = (struct rlimit){ .rlim_cur = (rlim_t)next + n, .rlim_max = all.rlim_max };
+	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &few), 0);
+	marked = perfctr_mark_set(mark, pid, PERFCTR_MARK_PROCESS);
+	error = errno;
+	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &all), 0);
+	errno = error;
+	return marked;
+}
+
+/* Backends that need descriptors lack them at first for the mark, then for a session or for both. */
+START_TEST(a_thread_that_was_not_marked_for_want_of_descriptors_is_not_counted)
+{
+	struct perfctr_mark *mark = make_mark();
+	struct perfctr_session *first = session_of(mark, 0), *second = session_of(mark, 0);
+	bool marked = false;
+
+	for (unsigned int room = 0; !marked; room++) {
+		pid_t pid = stopped_start(ANY_CPU, COMMAND(program("loop")));
+
+		marked = mark_with_room(mark, pid, room) == 1;
+		if (!marked)
+			ck_assert_int_eq(errno, EMFILE);
+		ck_assert_int_eq(perfctr_members(mark, NULL, 0), marked);
+		if (marked)
+			run_to_end(pid);
+		else
+			kill_and_wait(pid);
+	}
+	ck_assert_uint_eq(session_counts(first).counter[0], LOOP_INSTRUCTIONS(SHORT_LOOP));
+	ck_assert_uint_eq(session_counts(second).counter[0], LOOP_INSTRUCTIONS(SHORT_LOOP));
+	perfctr_session_close(first);
+	perfctr_session_close(second);
 	perfctr_mark_close(mark);
 }
 END_TEST
@@ -133,6 +179,7 @@ END_TEST
 const struct contract session_contract[] = {
 	{ MH, &a_session_without_a_control_does_not_start },
 	{ MH, &a_refused_control_of_a_session_changes_nothing },
+	{ MH, &a_thread_that_was_not_marked_for_want_of_descriptors_is_not_counted },
 	{ BY_ROOT | S, &a_session_on_cpus_counts_whoever_runs_there },
 	{ BY_ROOT | S, &a_session_counts_on_its_own_cpus_alone },
 	{ BY_ROOT | PERFCTR_CAN_SESSION, &a_cpu_that_does_not_exist_is_refused },

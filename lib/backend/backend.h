@@ -28,7 +28,7 @@ struct perfctr {
 	const struct perfctr_backend *backend;
 	struct perfctr_pmu_info info; /* as of open: its counters stay true, its holder may not */
 	uint32_t capabilities;	      /* PERFCTR_CAN_* */
-	unsigned long serial;	      /* of all contexts that this process opens, only p has it */
+	unsigned long serial;	      /* no other context of this process has the same */
 	int fd;			      /* for poll(2): readable when there are records; -1: none */
 	/*
 	 * The state page in the layout of struct perfctr_page; NULL: none.  The backend gives it to

@@ -30,12 +30,19 @@ struct perfctr_region_thread {
 	struct perfctr_region_thread *next;
 	const struct perfctr *context;
 	const struct perfctr_page *page; /* with all events; NULL: system calls read them */
-	unsigned long serial; /* of the context, whose address another one may have later */
+	unsigned long serial; /* of the context: a context that is opened later has another one */
 	pid_t tid;
 	unsigned int n_events;
 	unsigned int n_regions;	       /* the size of region[] */
 	struct perfctr_region *region; /* wiped in a forked child; named ones are 0 until used */
 };
+
+/* i: the number of an event, or -1 for the time stamp */
+static inline const struct perfctr_region_sum *region_sum(const struct perfctr_region *region,
+							  int i)
+{
+	return i < 0 ? &region->tsc : &region->counter[i];
+}
 
 struct region_event {
 	char name[PERFCTR_REQUEST_NAME];

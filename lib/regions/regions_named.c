@@ -224,6 +224,12 @@ static struct perfctr_region *find_named(struct part *part, const char *name)
 	return part->slot[place].region;
 }
 
+/* Returns the region of this call of begin or end.  NULL: no region can be added. */
+static struct perfctr_region *next_region(struct part *part, const char *name)
+{
+	return part->calibrated ? *part->calibrated++ : find_named(part, name);
+}
+
 /*
  * Reads the counts as perfctr_read_snapshot() does, or by a system call.  Returns the number of
  * reads that had to be repeated, or -1: the counts cannot be read.
@@ -283,7 +289,7 @@ static void begin_region(struct part *part, const char *name)
 
 	if (read_counts(part, &now) < 0)
 		return;
-	region = part->calibrated ? *part->calibrated++ : find_named(part, name);
+	region = next_region(part, name);
 	add_spent(part, &part->begin_residue);
 	counts = without_spent(part, &now);
 	if (region)
@@ -299,7 +305,7 @@ static void end_region(struct part *part, const char *name)
 
 	if (in_vain < 0)
 		return;
-	region = part->calibrated ? *part->calibrated++ : find_named(part, name);
+	region = next_region(part, name);
 	counts = without_spent(part, &now);
 	if (region)
 		perfctr_region_end_at(region, &counts, (uint64_t)in_vain);
@@ -332,19 +338,13 @@ static void pass_around_end(void)
 	perfctr_region_end("");
 }
 
-/* i: the number of an event, or -1 for the time. */
-static const struct perfctr_region_sum *sum_of(const struct perfctr_region *region, int i)
-{
-	return i < 0 ? &region->tsc : &region->counter[i];
-}
-
 /*
  * Do nearly all passes have the count of the shortest one?  The longest does not matter: the thread
  * may have been switched during it.
  */
 static bool is_steady(const struct perfctr_region *region, int i)
 {
-	const struct perfctr_region_sum *sum = sum_of(region, i);
+	const struct perfctr_region_sum *sum = region_sum(region, i);
 
 	return sum->total - region->passes * sum->min - sum->span <= region->passes / 4;
 }
@@ -357,7 +357,7 @@ static bool is_steady(const struct perfctr_region *region, int i)
 static uint64_t find_residue(const struct perfctr_region *more, const struct perfctr_region *less,
 			     int i)
 {
-	uint64_t least = sum_of(less, i)->min, most = sum_of(more, i)->min;
+	uint64_t least = region_sum(less, i)->min, most = region_sum(more, i)->min;
 
 	return is_steady(more, i) && is_steady(less, i) && most > least ? most - least : 0;
 }

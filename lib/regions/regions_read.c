@@ -30,13 +30,12 @@ static struct empty_pass empty_pass(const struct perfctr_region_thread *thread, 
 	struct empty_pass empty = { .first = UINT64_MAX };
 
 	for (unsigned int k = 0; k < PERFCTR_REGION_FIRST; k++) {
-		const struct perfctr_region_sum *sum =
-			i < 0 ? &region[k].tsc : &region[k].counter[i];
+		const struct perfctr_region_sum *sum = region_sum(&region[k], i);
 
 		empty.first = sum->min < empty.first ? sum->min : empty.first;
 	}
 	region += PERFCTR_REGION_FIRST;
-	empty.repeated = i < 0 ? region->tsc.min : region->counter[i].min;
+	empty.repeated = region_sum(region, i)->min;
 	return empty;
 }
 

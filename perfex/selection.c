@@ -81,7 +81,7 @@ bool processor_matches(const char *pattern, const char *name, const char *descri
 /* More processors than these have little in common with the name. */
 #define MOST_NEAR 4
 
-/* Also names the processors whose names or descriptions match the name as a pattern. */
+/* Suggests the processors that have the text "name" in their names or descriptions. */
 static void complain_of_pmu(const char *name)
 {
 	const char *processor, *description;

@@ -93,6 +93,12 @@ static bool check_input(struct rerun *rerun, unsigned int runs)
 	return take_input(path);
 }
 
+/* Returns how standard input is open, O_RDONLY or O_RDWR.  -1: it is no regular file. */
+static int access_to_file(const struct stat *status)
+{
+	return S_ISREG(status->st_mode) ? fcntl(STDIN_FILENO, F_GETFL) & O_ACCMODE : -1;
+}
+
 /* Returns what standard input is, if only one run could read it; otherwise NULL. */
 static const char *name_of_stream(const struct stat *status)
 {
@@ -104,7 +110,7 @@ static const char *name_of_stream(const struct stat *status)
 	 * Standard input and output may be the same open file.  After a rewind, the command would
 	 * overwrite its earlier output.
 	 */
-	if (S_ISREG(status->st_mode) && (fcntl(STDIN_FILENO, F_GETFL) & O_ACCMODE) == O_RDWR)
+	if (access_to_file(status) == O_RDWR)
 		return "a file that is open for writing too";
 	return NULL;
 }
@@ -137,7 +143,7 @@ bool rerun_begin(struct rerun *rerun, unsigned int runs)
 	stream = name_of_stream(&status);
 	if (stream || isatty(STDIN_FILENO))
 		return replace_input(runs, stream);
-	if (S_ISREG(status.st_mode) && (fcntl(STDIN_FILENO, F_GETFL) & O_ACCMODE) == O_RDONLY)
+	if (access_to_file(&status) == O_RDONLY)
 		rerun->start = lseek(STDIN_FILENO, 0, SEEK_CUR);
 	return true;
 }

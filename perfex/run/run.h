@@ -58,7 +58,7 @@ bool regions_ask(const struct recording *recording, struct stat *before);
 /* Complains if the command has not written the file since regions_ask(). */
 void regions_check(const struct options *options, const struct stat *before);
 
-/* rerun.c: both functions return false after an error message */
+/* rerun.c: rerun_begin() and rerun_next() return false after an error message */
 struct watch;
 
 struct rerun {

@@ -109,9 +109,10 @@ int perfctr_regions_add(struct perfctr_regions *r, const char *name)
 	return number;
 }
 
+/* The size of a thread's regions, and of the sums of their cut passes. */
 static size_t region_bytes(unsigned int n_regions)
 {
-	return (n_regions + EMPTY_REGIONS) * sizeof(struct perfctr_region);
+	return 2 * (n_regions + EMPTY_REGIONS) * sizeof(struct perfctr_region);
 }
 
 struct perfctr_region *perfctr_regions_prepare(struct perfctr_region_thread *thread,

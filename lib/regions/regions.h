@@ -26,6 +26,13 @@
 #define AROUND_END (PERFCTR_REGION_FIRST + 2)
 #define EMPTY_REGIONS (AROUND_END + 1)
 
+/* The counts as begin and end of a named region read them. */
+struct region_reading {
+	struct perfctr_snapshot counts;
+	uint64_t in_vain; /* reads that were repeated */
+	bool running;	  /* the counters were; false: they stood still */
+};
+
 struct perfctr_region_thread {
 	struct perfctr_region_thread *next;
 	const struct perfctr *context;
@@ -36,6 +43,19 @@ struct perfctr_region_thread {
 	unsigned int n_regions;	       /* the size of region[] */
 	struct perfctr_region *region; /* wiped in a forked child; named ones are 0 until used */
 };
+
+/*
+ * Returns the sums of the cut passes of a thread's region, or of a region that measures empty
+ * passes.  A named region's pass is cut if the counters stood still at its begin or at its end: an
+ * empty pass of that kind counts nothing or a part, so the counts of cut passes stay uncorrected.
+ * All are 0 until used.  state is PERFCTR_REGION_INSIDE in a pass that began with counters that
+ * stood still.
+ */
+static inline struct perfctr_region *cut_passes(const struct perfctr_region_thread *thread,
+						struct perfctr_region *region)
+{
+	return region + thread->n_regions + EMPTY_REGIONS;
+}
 
 /* i: the number of an event, or -1 for the time stamp */
 static inline const struct perfctr_region_sum *region_sum(const struct perfctr_region *region,
@@ -98,14 +118,11 @@ struct perfctr_region_thread *perfctr_regions_thread_of(struct perfctr_regions *
  */
 void perfctr_regions_refuse(struct perfctr_regions *r, const char *why);
 
-/* Begins a pass with the counts in *now, which were read before. */
-void perfctr_region_begin_at(struct perfctr_region *region, const struct perfctr_snapshot *now);
-/*
- * Ends a pass with the counts in *now, which were read before.  in_vain: reads that were repeated.
- */
-void perfctr_region_end_at(struct perfctr_region *region, const struct perfctr_snapshot *now,
-			   uint64_t in_vain);
-bool perfctr_region_read(const struct perfctr_region_thread *thread, struct perfctr_snapshot *now);
+/* Begins or ends a pass with the counts in *now, which were read before. */
+void perfctr_region_begin_at(struct perfctr_region *region, const struct region_reading *now);
+void perfctr_region_end_at(struct perfctr_region *region, const struct region_reading *now);
+/* Reads the counts by a system call.  False: they cannot be read. */
+bool perfctr_region_read(const struct perfctr_region_thread *thread, struct region_reading *now);
 
 /* Resets the region to the state before its first pass. */
 void perfctr_region_reset(struct perfctr_region *region);

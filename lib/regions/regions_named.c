@@ -27,6 +27,7 @@ struct part {
 	struct perfctr *context;
 	struct perfctr_region_thread *thread;
 	const bool *alive; /* wiped in a forked child */
+	bool is_calibrated; /* the cost of begin and end is measured, or being measured */
 	/* The regions of the next calls, while the cost is measured; NULL: names find them. */
 	struct perfctr_region *const *calibrated;
 	/*
@@ -231,31 +232,33 @@ static struct perfctr_region *next_region(struct part *part, const char *name)
 }
 
 /*
- * Reads the counts as perfctr_read_snapshot() does, or by a system call.  Returns the number of
- * reads that had to be repeated, or -1: the counts cannot be read.
+ * Reads the counts as perfctr_read_snapshot() does, or by a system call.  False: they cannot be
+ * read.
  */
-static int64_t read_counts(const struct part *part, struct perfctr_snapshot *now)
+static bool read_counts(const struct part *part, struct region_reading *now)
 {
 	const struct perfctr_page *page = part->thread->page;
 	const unsigned int n = part->thread->n_events;
-	int64_t in_vain = 0;
 
 	if (!page)
-		return perfctr_region_read(part->thread, now) ? 0 : -1;
-	while (!perfctr_try_snapshot(page, n, now) && !perfctr_read_stopped(page, n, now))
-		in_vain++;
-	return in_vain;
+		return perfctr_region_read(part->thread, now);
+	for (now->in_vain = 0;; now->in_vain++) {
+		now->running = perfctr_try_snapshot(page, n, &now->counts);
+		if (now->running || perfctr_read_stopped(page, n, &now->counts))
+			return true;
+	}
 }
 
-/* Returns the counts less those that begin and end have spent until then. */
-static struct perfctr_snapshot without_spent(const struct part *part,
-					     const struct perfctr_snapshot *now)
+/* Returns the reading less the counts that begin and end have spent until then. */
+static struct region_reading without_spent(const struct part *part,
+					   const struct region_reading *now)
 {
-	struct perfctr_snapshot counts = { .tsc = now->tsc - part->spent.tsc };
+	struct region_reading rest = { .in_vain = now->in_vain, .running = now->running };
 
+	rest.counts.tsc = now->counts.tsc - part->spent.tsc;
 	for (unsigned int i = 0; i < part->thread->n_events; i++)
-		counts.counter[i] = now->counter[i] - part->spent.counter[i];
-	return counts;
+		rest.counts.counter[i] = now->counts.counter[i] - part->spent.counter[i];
+	return rest;
 }
 
 static void add_spent(struct part *part, const struct perfctr_snapshot *counts)
@@ -266,50 +269,57 @@ static void add_spent(struct part *part, const struct perfctr_snapshot *counts)
 }
 
 /* Adds the counts since *begin to those that are spent. */
-static void add_spent_since(struct part *part, const struct perfctr_snapshot *begin)
+static void add_spent_since(struct part *part, const struct region_reading *begin)
 {
-	struct perfctr_snapshot now;
+	struct region_reading now;
 
-	if (read_counts(part, &now) < 0)
+	if (!read_counts(part, &now))
 		return;
-	now.tsc -= begin->tsc;
+	now.counts.tsc -= begin->counts.tsc;
 	for (unsigned int i = 0; i < part->thread->n_events; i++)
-		now.counter[i] -= begin->counter[i];
-	add_spent(part, &now);
+		now.counts.counter[i] -= begin->counts.counter[i];
+	add_spent(part, &now.counts);
 }
+
+static void calibrate_part(struct part *part);
 
 /*
  * The region is found between two reads, so that no region counts the search.  The caller sees the
- * same instructions before the first read and behind the last one, whatever the name.
+ * same instructions before the first read and behind the last one, whatever the name.  While the
+ * counters stand still, no region around has these instructions in its counts, and nothing is
+ * subtracted for them.
  */
 static void begin_region(struct part *part, const char *name)
 {
-	struct perfctr_snapshot now, counts;
+	struct region_reading now, rest;
 	struct perfctr_region *region;
 
-	if (read_counts(part, &now) < 0)
+	if (!read_counts(part, &now))
 		return;
+	if (now.running && !part->is_calibrated)
+		calibrate_part(part);
 	region = next_region(part, name);
-	add_spent(part, &part->begin_residue);
-	counts = without_spent(part, &now);
+	if (now.running)
+		add_spent(part, &part->begin_residue);
+	rest = without_spent(part, &now);
 	if (region)
-		perfctr_region_begin_at(region, &counts);
+		perfctr_region_begin_at(region, &rest);
 	add_spent_since(part, &now);
 }
 
 static void end_region(struct part *part, const char *name)
 {
-	struct perfctr_snapshot now, counts;
+	struct region_reading now, rest;
 	struct perfctr_region *region;
-	int64_t in_vain = read_counts(part, &now);
 
-	if (in_vain < 0)
+	if (!read_counts(part, &now))
 		return;
 	region = next_region(part, name);
-	counts = without_spent(part, &now);
+	rest = without_spent(part, &now);
 	if (region)
-		perfctr_region_end_at(region, &counts, (uint64_t)in_vain);
-	add_spent(part, &part->end_residue);
+		perfctr_region_end_at(region, &rest);
+	if (now.running)
+		add_spent(part, &part->end_residue);
 	add_spent_since(part, &now);
 }
 
@@ -362,10 +372,8 @@ static uint64_t find_residue(const struct perfctr_region *more, const struct per
 	return is_steady(more, i) && is_steady(less, i) && most > least ? most - least : 0;
 }
 
-/* Measures an empty pass, and the residues: what begin and end add to a pass around them. */
-static void calibrate_part(struct part *part)
+static void pass_empty_regions(struct part *part, struct perfctr_region *first)
 {
-	struct perfctr_region *first = part->thread->region + part->thread->n_regions;
 	struct perfctr_region *empty = &first[PERFCTR_REGION_FIRST];
 	struct perfctr_region *around_pass = &first[AROUND_PASS], *around_end = &first[AROUND_END];
 
@@ -384,12 +392,41 @@ static void calibrate_part(struct part *part)
 		pass_around_end();
 	}
 	part->calibrated = NULL;
+}
+
+static void find_residues(struct part *part, const struct perfctr_region *first)
+{
+	const struct perfctr_region *empty = &first[PERFCTR_REGION_FIRST];
+	const struct perfctr_region *around_pass = &first[AROUND_PASS];
+	const struct perfctr_region *around_end = &first[AROUND_END];
+
 	part->end_residue.tsc = find_residue(around_end, empty, -1);
 	part->begin_residue.tsc = find_residue(around_pass, around_end, -1);
 	for (int i = 0; i < (int)part->thread->n_events; i++) {
 		part->end_residue.counter[i] = find_residue(around_end, empty, i);
 		part->begin_residue.counter[i] = find_residue(around_pass, around_end, i);
 	}
+}
+
+/*
+ * Measures an empty pass, and the residues: what begin and end add to a pass around them.  If the
+ * counters stop meanwhile, forgets all of it, and the next begin measures again.  Leaves it to the
+ * caller to add to part->spent what this costs.
+ */
+static void calibrate_part(struct part *part)
+{
+	struct perfctr_region *first = part->thread->region + part->thread->n_regions;
+	const struct perfctr_snapshot spent = part->spent;
+	struct region_reading now;
+
+	part->is_calibrated = true; /* the passes here begin, too */
+	pass_empty_regions(part, first);
+	part->spent = spent;
+	part->is_calibrated = read_counts(part, &now) && now.running;
+	if (part->is_calibrated)
+		find_residues(part, first);
+	else
+		perfctr_region_empty(first, 0);
 }
 
 static struct part *find_part(void)
@@ -399,11 +436,8 @@ static struct part *find_part(void)
 	if (!mine) {
 		pthread_once(&named.once, open_named);
 		mine = &nothing;
-		if (named.regions && !perfctr_regions_foreign(named.regions)) {
+		if (named.regions && !perfctr_regions_foreign(named.regions))
 			mine = make_part();
-			if (mine != &nothing)
-				calibrate_part(mine);
-		}
 		errno = error;
 	}
 	return mine->thread && *mine->alive ? mine : NULL;

@@ -82,8 +82,18 @@ static void end_pass(struct perfctr_region *region, const struct perfctr_snapsho
 		end_one(&region->counter[i], now->counter[i], first);
 }
 
+static void end_cut_pass(const struct perfctr_region *region, struct perfctr_region *cut,
+			 const struct perfctr_snapshot *now)
+{
+	cut->thread = region->thread;
+	cut->tsc.start = region->tsc.start;
+	for (unsigned int i = 0; i < region->thread->n_events; i++)
+		cut->counter[i].start = region->counter[i].start;
+	end_pass(cut, now);
+}
+
 /* Leaves errno alone: enter and exit have no errors. */
-bool perfctr_region_read(const struct perfctr_region_thread *thread, struct perfctr_snapshot *now)
+bool perfctr_region_read(const struct perfctr_region_thread *thread, struct region_reading *now)
 {
 	struct perfctr_counts counts;
 	int error = errno;
@@ -92,25 +102,27 @@ bool perfctr_region_read(const struct perfctr_region_thread *thread, struct perf
 		errno = error;
 		return false;
 	}
-	now->tsc = counts.tsc;
-	memcpy(now->counter, counts.counter, sizeof(now->counter));
+	now->counts.tsc = counts.tsc;
+	memcpy(now->counts.counter, counts.counter, sizeof(now->counts.counter));
+	now->in_vain = 0;
+	now->running = counts.flags & PERFCTR_COUNTS_STARTED;
 	return true;
 }
 
 static void enter_by_call(struct perfctr_region *region)
 {
-	struct perfctr_snapshot now;
+	struct region_reading now;
 
 	region->missed_exits += region->state_by_call == PERFCTR_REGION_INSIDE;
 	if (!perfctr_region_read(region->thread, &now))
 		return;
 	region->state_by_call = PERFCTR_REGION_INSIDE;
-	begin_pass(region, &now);
+	begin_pass(region, &now.counts);
 }
 
 static void exit_by_call(struct perfctr_region *region)
 {
-	struct perfctr_snapshot now;
+	struct region_reading now;
 
 	if (region->state_by_call != PERFCTR_REGION_INSIDE) {
 		region->stray_exits++;
@@ -119,7 +131,7 @@ static void exit_by_call(struct perfctr_region *region)
 	if (!perfctr_region_read(region->thread, &now))
 		return;
 	region->state_by_call = PERFCTR_REGION_OUTSIDE;
-	end_pass(region, &now);
+	end_pass(region, &now.counts);
 }
 
 int perfctr_region_enter_slow(struct perfctr_region *region)
@@ -189,19 +201,21 @@ static int32_t *state_of(struct perfctr_region *region)
 }
 
 /* Does the same as the inline enter and its slow path, with counts that were read before. */
-void perfctr_region_begin_at(struct perfctr_region *region, const struct perfctr_snapshot *now)
+void perfctr_region_begin_at(struct perfctr_region *region, const struct region_reading *now)
 {
+	struct perfctr_region *cut = cut_passes(region->thread, region);
 	int32_t *state = state_of(region);
 
 	region->missed_exits += *state == PERFCTR_REGION_INSIDE;
 	*state = PERFCTR_REGION_INSIDE;
-	begin_pass(region, now);
+	cut->state = now->running ? PERFCTR_REGION_OUTSIDE : PERFCTR_REGION_INSIDE;
+	begin_pass(region, &now->counts);
 }
 
 /* Does the same as the inline exit and its slow path, with counts that were read before. */
-void perfctr_region_end_at(struct perfctr_region *region, const struct perfctr_snapshot *now,
-			   uint64_t in_vain)
+void perfctr_region_end_at(struct perfctr_region *region, const struct region_reading *now)
 {
+	struct perfctr_region *cut = cut_passes(region->thread, region);
 	int32_t *state = state_of(region);
 
 	if (*state != PERFCTR_REGION_INSIDE) {
@@ -209,6 +223,9 @@ void perfctr_region_end_at(struct perfctr_region *region, const struct perfctr_s
 		return;
 	}
 	*state = PERFCTR_REGION_OUTSIDE;
-	region->retried += in_vain;
-	end_pass(region, now);
+	region->retried += now->in_vain;
+	if (now->running && cut->state != PERFCTR_REGION_INSIDE)
+		end_pass(region, &now->counts);
+	else
+		end_cut_pass(region, cut, &now->counts);
 }

@@ -56,6 +56,17 @@ static struct perfctr_region_count count_of(const struct perfctr_region_sum *sum
 	return count;
 }
 
+/* Adds the counts of other passes to those of a number of passes. */
+static void add_count(struct perfctr_region_count *count, uint64_t passes,
+		      const struct perfctr_region_count *other, uint64_t other_passes)
+{
+	if (!other_passes)
+		return;
+	count->total += other->total;
+	count->min = passes && count->min < other->min ? count->min : other->min;
+	count->max = count->max > other->max ? count->max : other->max;
+}
+
 static bool is_inside(const struct perfctr_region *region)
 {
 	return region->state == PERFCTR_REGION_INSIDE ||
@@ -66,26 +77,29 @@ void perfctr_regions_result(const struct perfctr_regions *r,
 			    const struct perfctr_region_thread *thread, unsigned int number,
 			    unsigned int flags, struct perfctr_region_result *result)
 {
-	const struct perfctr_region *region = &thread->region[number];
+	struct perfctr_region *region = &thread->region[number];
+	const struct perfctr_region *cut = cut_passes(thread, region);
+	bool corrected = flags & PERFCTR_REGIONS_CORRECTED && is_calibrated(thread) &&
+			 (region->passes || !cut->passes);
 
 	memset(result, 0, sizeof(*result));
 	result->name = r->name[number];
 	result->tid = thread->tid;
+	result->flags = corrected ? PERFCTR_REGIONS_CORRECTED : 0;
 	result->n_counters = thread->n_events;
-	result->passes = region->passes;
+	result->passes = region->passes + cut->passes;
 	result->retried = region->retried;
-	result->entries = region->passes + region->missed_exits + is_inside(region);
-	result->exits = region->passes + region->stray_exits;
-	result->tsc = count_of(&region->tsc, region->passes);
-	for (unsigned int i = 0; i < thread->n_events; i++)
-		result->counter[i] = count_of(&region->counter[i], region->passes);
+	result->entries = result->passes + region->missed_exits + is_inside(region);
+	result->exits = result->passes + region->stray_exits;
+	for (int i = -1; i < (int)thread->n_events; i++) {
+		struct perfctr_region_count *count = i < 0 ? &result->tsc : &result->counter[i];
+		struct perfctr_region_count in_cut = count_of(region_sum(cut, i), cut->passes);
 
-	if (!(flags & PERFCTR_REGIONS_CORRECTED) || !is_calibrated(thread))
-		return;
-	result->flags = PERFCTR_REGIONS_CORRECTED;
-	correct_count(&result->tsc, empty_pass(thread, -1), result->passes);
-	for (unsigned int i = 0; i < thread->n_events; i++)
-		correct_count(&result->counter[i], empty_pass(thread, (int)i), result->passes);
+		*count = count_of(region_sum(region, i), region->passes);
+		if (corrected)
+			correct_count(count, empty_pass(thread, i), region->passes);
+		add_count(count, region->passes, &in_cut, cut->passes);
+	}
 }
 
 int perfctr_regions_read(struct perfctr_regions *r, unsigned int thread, unsigned int region,

@@ -155,6 +155,35 @@ def test_children_that_are_forked_before_the_first_region_count(tmp_path):
     assert sorted(name for d in documents for name in regions_of(d["threads"][0])) == ["child", "parent"]
 
 
+# The time limit stops the counters before the signal comes.
+STOPPED = """
+import ctypes, signal, sys, time
+import perfctr
+signals = []
+signal.signal(signal.SIGTERM, lambda *arguments: signals.append(arguments))
+loop = ctypes.CDLL(sys.argv[1]).loop
+with perfctr.region("outer"):
+    loop(1000000)
+    while not signals:
+        time.sleep(0.01)
+    for _ in range(5000):
+        with perfctr.region("late"):
+            loop(1000)
+"""
+
+
+def test_passes_after_the_time_limit_count_and_cost_nothing(tmp_path):
+    path = tmp_path / "regions.json"
+    command = ["/usr/bin/python3", "-c", STOPPED, BUILD / "libloop.so"]
+    result = run(["perfex", f"--regions={path}", "--timeout=8000", "-e", EVENTS, "-o", "/dev/null", *command])
+    assert (result.returncode, result.stderr) == (0, "")
+    regions = regions_of(json.loads(path.read_text())["threads"][0])
+    assert [regions["late"][key] for key in ("passes", "corrected")] == [5000, False]
+    assert [count["total"] for count in regions["late"]["counts"]] == [0, 0]
+    assert regions["outer"]["corrected"] is False
+    assert regions["outer"]["counts"][0]["total"] >= 2000002
+
+
 def test_stat_of_shows_them(tmp_path):
     path = tmp_path / "regions.json"
     below_perfex(path, PROGRAMS["fortran"])

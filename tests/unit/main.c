@@ -29,6 +29,7 @@ int main(void)
 	suite_add_tcase(suite, error_tests());
 	suite_add_tcase(suite, read_tests());
 	suite_add_tcase(suite, regions_tests());
+	suite_add_tcase(suite, regions_named_tests());
 	suite_add_tcase(suite, perfex_tests());
 	suite_add_tcase(suite, compare_tests());
 	suite_add_tcase(suite, derive_tests());

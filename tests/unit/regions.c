@@ -58,7 +58,7 @@ static struct perfctr_region *add_thread(struct perfctr_regions *r, pid_t tid)
 	thread->tid = tid;
 	thread->n_events = r->control.n_events;
 	thread->n_regions = r->n_regions;
-	thread->region = perfctr_map_wiped(n * sizeof(*thread->region));
+	thread->region = perfctr_map_wiped(2 * n * sizeof(*thread->region));
 	ck_assert_ptr_nonnull(thread->region);
 	for (unsigned int i = 0; i < n; i++)
 		perfctr_region_reset(&thread->region[i]);
@@ -117,13 +117,13 @@ START_TEST(a_pass_is_never_less_than_nothing)
 {
 	struct perfctr_regions *r = regions_of_two();
 	struct perfctr_region *region = add_thread(r, 101);
-	struct perfctr_snapshot begin = { .tsc = 100, .counter = { 50, 20 } };
-	struct perfctr_snapshot end = { .tsc = 99, .counter = { 51, 10 } };
+	struct region_reading begin = { .counts = { .tsc = 100, .counter = { 50, 20 } }, .running = true };
+	struct region_reading end = { .counts = { .tsc = 99, .counter = { 51, 10 } }, .running = true };
 	struct perfctr_region_result result;
 
 	region->thread = r->threads;
 	perfctr_region_begin_at(region, &begin);
-	perfctr_region_end_at(region, &end, 0);
+	perfctr_region_end_at(region, &end);
 	ck_assert_int_eq(perfctr_regions_read(r, 0, 0, 0, &result), 0);
 	ck_assert_uint_eq(result.passes, 1);
 	ck_assert_uint_eq(result.tsc.total, 0);

@@ -13,7 +13,8 @@ PERFEX_LIVE := $(BUILD)/tests/unit/perfex-live
 UNIT_SOURCES := $(filter-out tests/unit/abi_layout.c tests/unit/names32.c tests/unit/%live.c,$(wildcard tests/unit/*.c))
 UNIT_HEADERS := $(wildcard tests/unit/*.h include/*.h include/linux/*.h lib/*.h lib/*/*.h lib/*/*/*.h \
 	perfex/*.h perfex/*/*.h perfex/*/*/*.h)
-UNIT_WRAP := -Wl,--wrap=pfm_initialize,--wrap=pfm_get_pmu_info
+UNIT_WRAP := -Wl,--wrap=pfm_initialize,--wrap=pfm_get_pmu_info,--wrap=perfctr_counted_parse
+UNIT_WRAP += -Wl,--wrap=perfctr_counted_open
 UNIT_LIBS := $(shell pkg-config --libs check 2>/dev/null)
 UNIT_LOCALE := $(BUILD)/tests/unit/locale/de_DE.UTF-8
 SANITIZED := $(BUILD)/sanitized

@@ -21,6 +21,7 @@ TCase *control_tests(void);
 TCase *error_tests(void);
 TCase *read_tests(void);
 TCase *regions_tests(void);
+TCase *regions_named_tests(void);
 TCase *perfex_tests(void);
 TCase *compare_tests(void);
 TCase *derive_tests(void);

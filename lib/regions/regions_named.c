@@ -453,8 +453,8 @@ void perfctr_region_begin(const char *name)
 
 void perfctr_region_end(const char *name)
 {
-	struct part *part = mine;
+	struct part *part = find_part();
 
-	if (part && part->thread && *part->alive)
+	if (part)
 		end_region(part, name);
 }

@@ -11,6 +11,7 @@
 
 #include <json-c/json.h>
 #include <perfctr_regions.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -304,6 +305,47 @@ START_TEST(nothing_is_corrected_where_nothing_was_counted)
 }
 END_TEST
 
+static void *end_only(void *unused)
+{
+	(void)unused;
+	perfctr_region_end("stray");
+	return NULL;
+}
+
+static void stray_in_threads(void)
+{
+	pthread_t thread;
+
+	nest();
+	if (pthread_create(&thread, NULL, end_only, NULL))
+		_exit(1);
+	pthread_join(thread, NULL);
+}
+
+static void stray_alone(void)
+{
+	end_only(NULL);
+	nest();
+}
+
+START_TEST(a_thread_that_only_ends_a_region_is_in_the_file)
+{
+	struct json_object *file = file_after(stray_in_threads), *stray = region_of(file, 1, "stray");
+
+	ck_assert_int_eq(number_in(stray, "entries"), 0);
+	ck_assert_int_eq(number_in(stray, "exits"), 1);
+	ck_assert_int_eq(number_in(stray, "passes"), 0);
+	ck_assert_int_eq(number_in(region_of(file, 0, "stray"), "exits"), 0);
+	ck_assert_int_eq(number_in(region_of(file, 1, "outer"), "entries"), 0);
+	json_object_put(file);
+
+	file = file_after(stray_alone);
+	ck_assert_int_eq(number_in(region_of(file, 0, "stray"), "exits"), 1);
+	expect_counts(region_of(file, 0, "outer"), 1, 3150, 3150, 3150);
+	json_object_put(file);
+}
+END_TEST
+
 TCase *regions_named_tests(void)
 {
 	TCase *tests = tcase_create("regions_named");
@@ -314,5 +356,6 @@ TCase *regions_named_tests(void)
 	tcase_add_test(tests, calls_are_not_charged_when_the_counters_stand_still);
 	tcase_add_test(tests, calls_are_measured_again_if_the_counters_stop_meanwhile);
 	tcase_add_test(tests, nothing_is_corrected_where_nothing_was_counted);
+	tcase_add_test(tests, a_thread_that_only_ends_a_region_is_in_the_file);
 	return tests;
 }

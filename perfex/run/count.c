@@ -369,7 +369,7 @@ int count_run(struct watch *watch, struct counting *counting, struct perfctr_con
 
 	*sample = (struct sample){ 0 };
 	if (with_command) {
-		if (!command_fork(&counting->command, options, watch))
+		if (!command_fork(&counting->command, options, counting->variables, watch))
 			return EXIT_PERFEX;
 		counting->process = counting->command.process;
 	}

@@ -79,11 +79,20 @@ static bool pass_backend(const struct options *options)
 	       setenv("PERFCTR_BACKEND", options->backend, 1) == 0;
 }
 
+static bool pass_variables(char *const *variables)
+{
+	for (; variables && *variables; variables++)
+		if (putenv(*variables))
+			return false;
+	return true;
+}
+
 /*
  * Runs in the child.  Waits until the other end of go is closed, then executes the command.  If
  * that fails, writes errno to failure.
  */
-static void run_child(int go, int failure, const struct options *options, const struct watch *watch)
+static void run_child(int go, int failure, const struct options *options, char *const *variables,
+		      const struct watch *watch)
 {
 	ssize_t ignored;
 	char byte;
@@ -92,7 +101,7 @@ static void run_child(int go, int failure, const struct options *options, const 
 	while (read(go, &byte, 1) < 0 && errno == EINTR)
 		;
 	restore_signals(watch);
-	if (pass_backend(options))
+	if (pass_backend(options) && pass_variables(variables))
 		execvp(options->command[0], options->command);
 	error = errno;
 	ignored = write(failure, &error, sizeof(error));
@@ -129,7 +138,8 @@ static bool refuse_command(struct command *command, const char *what)
 }
 
 /* Creates the child, which waits for command_exec().  Returns false after an error message. */
-bool command_fork(struct command *command, const struct options *options, const struct watch *watch)
+bool command_fork(struct command *command, const struct options *options, char *const *variables,
+		  const struct watch *watch)
 {
 	int go[2], failure[2];
 
@@ -145,7 +155,7 @@ bool command_fork(struct command *command, const struct options *options, const 
 	if (command->pid == 0) {
 		close(go[1]);
 		close(failure[0]);
-		run_child(go[0], failure[1], options, watch);
+		run_child(go[0], failure[1], options, variables, watch);
 	}
 	close(go[0]);
 	close(failure[1]);

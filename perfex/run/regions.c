@@ -3,7 +3,7 @@
  * Regions with names in which the command counts by itself: perfctr_region_begin(3).  In a region,
  * a thread reads the counters that perfex has started for it, so regions have perfex's events.
  */
-#define _GNU_SOURCE
+#include "../textfile.h"
 #include "run.h"
 
 #include <stdlib.h>
@@ -52,29 +52,28 @@ static struct stat find_file(const char *path)
 	return file;
 }
 
-bool regions_ask(const struct recording *recording, struct stat *before)
+bool regions_ask(struct regions *regions, const struct recording *recording)
 {
 	const char *path = recording->options->regions;
-	char *list = list_events(recording), *whole;
+	char *list = list_events(recording);
 	bool any = *list;
 
-	*before = find_file(path);
-	if (asprintf(&whole, "%s%s%s", *path == '/' ? "" : recording->directory,
-		     *path == '/' ? "" : "/", path) < 0 ||
-	    setenv("PERFCTR_REGIONS", whole, 1) < 0 ||
-	    setenv("PERFCTR_REGIONS_EVENTS", list, 1) < 0)
-		fail("out of memory");
+	regions->before = find_file(path);
+	regions->variable[0] = text_print("PERFCTR_REGIONS=%s%s%s",
+					  *path == '/' ? "" : recording->directory,
+					  *path == '/' ? "" : "/", path);
+	regions->variable[1] = text_print("PERFCTR_REGIONS_EVENTS=%s", list);
 	if (!any)
 		complain("--regions: no event is counted that a thread can read in its regions; "
 			 "give one, as in -e instructions");
-	free(whole);
 	free(list);
 	return any;
 }
 
 /* Says nothing about a device, or a name with %p, which each process replaces by its ID. */
-void regions_check(const struct options *options, const struct stat *before)
+void regions_check(const struct regions *regions, const struct options *options)
 {
+	const struct stat *before = &regions->before;
 	struct stat file = find_file(options->regions);
 
 	if (strstr(options->regions, "%p") || (file.st_mode && !S_ISREG(file.st_mode)))
@@ -85,4 +84,10 @@ void regions_check(const struct options *options, const struct stat *before)
 		complain("'%s' was not written: the command has no regions of names "
 			 "(perfctr_region_begin), or did not end by exit()",
 			 options->regions);
+}
+
+void regions_free(struct regions *regions)
+{
+	for (char **variable = regions->variable; *variable; variable++)
+		free(*variable);
 }

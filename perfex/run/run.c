@@ -61,6 +61,7 @@ struct runs {
 	struct watch watch;
 	struct progress progress;
 	struct rerun rerun;
+	struct regions regions;
 	int process; /* pidfd of the process to attach to */
 	struct sample last;
 	unsigned int ignored; /* counted runs with a status that --ignore-failure ignores */
@@ -156,6 +157,7 @@ static struct counting make_counting(struct runs *runs)
 {
 	return (struct counting){
 		.options = runs->options,
+		.variables = runs->regions.variable,
 		.process = runs->process,
 		.scope = runs->options->view == SELF ? PERFCTR_SCOPE_SELF : PERFCTR_SCOPE_TREE,
 		.recording = &runs->recording,
@@ -295,6 +297,8 @@ static void report_runs(struct runs *runs)
 static int end_runs(struct runs *runs)
 {
 	recording_free(&runs->recording);
+	if (runs->options->regions)
+		regions_free(&runs->regions);
 	if (runs->exit_status)
 		return runs->exit_status;
 	return has_succeeded(runs, &runs->last) ? 0 : exit_as(runs->last.wait_status);
@@ -345,15 +349,15 @@ int run_command(const struct options *options)
 			   .prepare = options->prepare,
 			   .start = NO_START },
 	};
-	struct stat regions = { 0 };
 
 	if (options->process)
 		runs.process = attach_find(options->process);
 	if (!recording_begin(&runs.recording, options, perfctr_events_info(options->database)) ||
 	    !check_repetition(&runs) ||
-	    (options->regions && !regions_ask(&runs.recording, &regions)) ||
+	    (options->regions && !regions_ask(&runs.regions, &runs.recording)) ||
 	    !output_open(&runs.output, options)) {
 		recording_free(&runs.recording);
+		regions_free(&runs.regions);
 		return EXIT_PERFEX;
 	}
 	watch_begin(&runs.watch, options->command[0]);
@@ -366,6 +370,6 @@ int run_command(const struct options *options)
 	else
 		output_discard(&runs.output);
 	if (options->regions && runs.recording.pass[0].tsc.n)
-		regions_check(options, &regions);
+		regions_check(&runs.regions, options);
 	return end_runs(&runs);
 }

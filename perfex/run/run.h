@@ -49,14 +49,21 @@ int run_command(const struct options *options);
 /* usual.c: adds the usual events.  Called if the command line names none. */
 void add_usual_events(struct options *options);
 
+/* regions.c */
+struct regions {
+	struct stat before; /* the file's status before the command; all 0 if there was none */
+	/* The environment variables that name the file and the events; NULL at the end */
+	char *variable[3];
+};
+
 /*
- * regions.c: sets the environment variables by which the command learns its events and the file of
- * its regions.  *before: the status of the file now, all 0 if there is none.  Returns false, after
- * an error message, if no event can be read in regions.
+ * Makes the variables by which the command learns the events and the file of its regions.  Returns
+ * false, after an error message, if no event can be read in regions.
  */
-bool regions_ask(const struct recording *recording, struct stat *before);
+bool regions_ask(struct regions *regions, const struct recording *recording);
 /* Complains if the command has not written the file since regions_ask(). */
-void regions_check(const struct options *options, const struct stat *before);
+void regions_check(const struct regions *regions, const struct options *options);
+void regions_free(struct regions *regions);
 
 /* rerun.c: rerun_begin() and rerun_next() return false after an error message */
 struct watch;
@@ -176,8 +183,9 @@ struct command {
 	int failure; /* pipe; the child writes errno if it cannot execute the command */
 };
 
+/* variables: environment variables for the command alone, as for putenv(3); NULL: none */
 bool command_fork(struct command *command, const struct options *options,
-		  const struct watch *watch);
+		  char *const *variables, const struct watch *watch);
 int command_exec(struct command *command, char **argv);
 void command_resume(struct command *command);
 void command_end(struct command *command);
@@ -355,6 +363,7 @@ bool output_recording(struct output *output, const struct recording *recording);
 /* count.c */
 struct counting { /* one run in progress */
 	const struct options *options;
+	char *const *variables; /* for command_fork() */
 	struct command command;
 	struct threads threads;
 	unsigned int scope;    /* PERFCTR_SCOPE_* of the sums */

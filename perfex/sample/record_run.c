@@ -234,7 +234,7 @@ static int run_once(struct recorder *recorder)
 	recorder->control->flags =
 		PERFCTR_CONTROL_STOPPED | PERFCTR_CONTROL_INHERIT | PERFCTR_CONTROL_PHASE;
 	if (!rerun_next(&recorder->rerun, &recorder->watch) ||
-	    !command_fork(&recorder->command, options, &recorder->watch))
+	    !command_fork(&recorder->command, options, NULL, &recorder->watch))
 		return EXIT_PERFEX;
 	if (open_context(recorder)) {
 		status = command_exec(&recorder->command, options->command);

@@ -171,7 +171,7 @@ int session_launch(struct session_run *run)
 {
 	if (!run->options->command[0])
 		return 0;
-	if (!command_fork(&run->command, run->options, &run->watch))
+	if (!command_fork(&run->command, run->options, NULL, &run->watch))
 		return EXIT_PERFEX;
 	return command_exec(&run->command, run->options->command);
 }

@@ -23,6 +23,7 @@
 #include <stddef.h>
 #include <stdio.h>
 #include <sys/types.h>
+#include <time.h>
 
 /* Exit statuses as of env(1), nice(1) and timeout(1).  128 + N: the command died of signal N. */
 enum {
@@ -278,6 +279,7 @@ FILE *text_open(struct text *text);
 /* Closes the stream, and returns the text, for free(). */
 char *text_close(struct text *text);
 
+uint64_t timespec_ns(struct timespec time);
 uint64_t now_ns(void); /* CLOCK_MONOTONIC */
 /* Writes all size bytes.  Returns false with errno set on an error. */
 bool write_all(int fd, const char *text, size_t size);

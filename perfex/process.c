@@ -48,12 +48,17 @@ char *text_close(struct text *text)
 	return text->text;
 }
 
+uint64_t timespec_ns(struct timespec time)
+{
+	return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
+}
+
 uint64_t now_ns(void)
 {
 	struct timespec now;
 
 	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+	return timespec_ns(now);
 }
 
 bool write_all(int fd, const char *text, size_t size)

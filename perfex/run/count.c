@@ -82,7 +82,7 @@ static void take_start(struct counting *counting)
 	counting->started_ns = now_ns();
 	if (counting->command.pid && clock_getcpuclockid(counting->command.pid, &clock) == 0 &&
 	    clock_gettime(clock, &used) == 0)
-		counting->used_ns = (uint64_t)used.tv_sec * 1000000000 + (uint64_t)used.tv_nsec;
+		counting->used_ns = timespec_ns(used);
 }
 
 static bool start_counting(struct counting *counting, struct perfctr_control *control)

@@ -57,7 +57,7 @@ static struct instant read_instant(void)
 			continue;
 		shortest = after - before;
 		best.tsc = before + shortest / 2;
-		best.ns = (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
+		best.ns = timespec_ns(time);
 	}
 	return best;
 }

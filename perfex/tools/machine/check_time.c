@@ -79,7 +79,7 @@ static uint64_t read_on_cpu_ns(void)
 	struct timespec now;
 
 	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+	return timespec_ns(now);
 }
 
 void check_virtual_time(const struct subject *subject, struct outcome *outcome)

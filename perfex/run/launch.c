@@ -18,20 +18,30 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+static bool is_ignored(int signo)
+{
+	struct sigaction action;
+
+	return sigaction(signo, NULL, &action) == 0 && action.sa_handler == SIG_IGN;
+}
+
 /*
  * SIGTERM and SIGHUP are passed on to the command, or end the counting if there is none.  The
- * terminal sends SIGINT and SIGQUIT to the command as well: perfex survives them, to report.
- * SIGPIPE and SIGXFSZ are blocked because perfex must report output that it cannot write.
+ * terminal sends SIGINT and SIGQUIT to the command as well: perfex survives them, to report.  A
+ * signal that perfex was started to ignore, as by nohup(1), stays ignored: it must not be blocked,
+ * because the signalfd would give it to perfex then.  SIGPIPE and SIGXFSZ are blocked because
+ * perfex must report output that it cannot write.
  */
 void watch_begin(struct watch *watch, bool with_command)
 {
+	static const int ending[] = { SIGTERM, SIGHUP, SIGINT };
 	sigset_t taken, blocked;
 
 	*watch = (struct watch){ .ignored_children = signal(SIGCHLD, SIG_DFL) == SIG_IGN };
 	sigemptyset(&taken);
-	sigaddset(&taken, SIGTERM);
-	sigaddset(&taken, SIGHUP);
-	sigaddset(&taken, SIGINT);
+	for (size_t i = 0; i < sizeof(ending) / sizeof(ending[0]); i++)
+		if (!is_ignored(ending[i]))
+			sigaddset(&taken, ending[i]);
 	blocked = taken;
 	sigaddset(&blocked, SIGPIPE);
 	sigaddset(&blocked, SIGXFSZ);

@@ -354,6 +354,29 @@ START_TEST(a_signal_ends_the_preparation_and_all_runs)
 }
 END_TEST
 
+/* A shell that ignores a signal lets perfex ignore it, as nohup(1) does. $PPID is perfex. */
+START_TEST(a_signal_that_was_ignored_before_ends_no_repetitions)
+{
+	static const char *const signals[] = { "HUP", "INT", "QUIT", "TERM" };
+	char command[160];
+	struct run r;
+
+	enter_directory();
+	for (size_t i = 0; i < ARRAY_SIZE(signals); i++) {
+		snprintf(command, sizeof(command),
+			 "trap '' %s; perfex -o out -r 3 --prepare='kill -%s $PPID' "
+			 "sh -c 'kill -%s $PPID; echo x'",
+			 signals[i], signals[i], signals[i]);
+		expect(&r, command, 0);
+		ck_assert_str_eq(r.err, "");
+		ck_assert_str_eq(r.out, "x\nx\nx\n");
+	}
+	/* The others still end them. */
+	expect(&r, "trap '' HUP; perfex -o out -r 3 sh -c 'kill -INT $PPID; echo x'", 0);
+	ck_assert_str_eq(r.out, "x\n");
+}
+END_TEST
+
 START_TEST(a_rank_of_an_mpi_program_is_run_once)
 {
 	struct run r;
@@ -556,6 +579,7 @@ SUITE(perfex_run, a_command_line_of_2_6_gives_what_2_6_gave,
       each_run_reads_the_same_input, an_input_that_cannot_be_read_is_refused,
       failures_are_counted_if_they_are_to_be_ignored, a_command_prepares_each_run,
       a_signal_ends_the_preparation_and_all_runs,
+      a_signal_that_was_ignored_before_ends_no_repetitions,
       a_rank_of_an_mpi_program_is_run_once,
       a_failed_pass_is_told_and_is_no_result, repetitions_have_mean_interval_deviation_and_extremes,
       a_failed_repetition_is_the_last_and_the_counts_before_are_kept,

@@ -59,7 +59,7 @@ const struct subcommand compare_subcommand = {
 		"  sh -c 'grep .. | cat >/dev/null'\n"
 		"A run that fails ends the comparison.\n"
 		"Exit status: 0 if they were compared, whatever the result; 125 if not; 126 or 127\n"
-		"if a command cannot be executed or was not found.\n",
+		"if a command cannot be executed or was not found.  After a signal perfex dies of it.\n",
 };
 
 static const char *const letters[] = { "A", "B" };
@@ -299,5 +299,6 @@ static int compare_main(int argc, char **argv)
 			recording_free(&c.recording[side]);
 	}
 	free_options(&options.options);
-	return status;
+	/* The signal has ended the comparison, even if a command died of it first. */
+	return c.watch.stop ? exit_as(c.watch.stop) : status;
 }

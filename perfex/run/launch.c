@@ -60,7 +60,7 @@ bool watch_signal(struct watch *watch, const struct command *command)
 
 	if (read(watch->signals, &info, sizeof(info)) != sizeof(info))
 		return false;
-	watch->stop = true;
+	watch->stop = (int)info.ssi_signo;
 	if (!command->pid)
 		return true;
 	/*

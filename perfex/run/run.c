@@ -66,6 +66,7 @@ struct runs {
 	struct sample last;
 	unsigned int ignored; /* counted runs with a status that --ignore-failure ignores */
 	int exit_status; /* of an error of perfex; 0: take that of the last run */
+	int signal;	 /* ended perfex before a run; 0: none */
 };
 
 /* A command that was ended by SIGTERM at the time limit has not failed. */
@@ -171,7 +172,9 @@ static bool begin_run(struct runs *runs)
 
 	if (is_only || rerun_next(&runs->rerun, &runs->watch))
 		return true;
-	runs->exit_status = EXIT_PERFEX;
+	runs->signal = runs->watch.stop;
+	if (!runs->signal)
+		runs->exit_status = EXIT_PERFEX;
 	return false;
 }
 
@@ -301,6 +304,8 @@ static int end_runs(struct runs *runs)
 		regions_free(&runs->regions);
 	if (runs->exit_status)
 		return runs->exit_status;
+	if (runs->signal)
+		return exit_as(runs->signal);
 	return has_succeeded(runs, &runs->last) ? 0 : exit_as(runs->last.wait_status);
 }
 

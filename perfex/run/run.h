@@ -82,7 +82,8 @@ struct rerun {
 bool rerun_begin(struct rerun *rerun, unsigned int runs);
 /*
  * Called before each run: prepares it, then opens the input, or rewinds standard input if that is a
- * regular file.  Sets watch->stop, and returns false, if a signal comes meanwhile.
+ * regular file.  Sets watch->stop, and returns false, if a signal comes meanwhile: perfex then ends
+ * as the signal would have ended it.
  */
 bool rerun_next(const struct rerun *rerun, struct watch *watch);
 /* Has the command ended with a status other than 0 that --ignore-failure ignores? */
@@ -167,7 +168,7 @@ struct watch {
 	/* The state before watch_begin(), restored for the command: */
 	sigset_t before;       /* the signal mask */
 	bool ignored_children; /* SIGCHLD was ignored */
-	bool stop;	       /* a signal has come: make no further run */
+	int stop;	       /* the signal that has come: make no further run; 0: none */
 };
 
 void watch_begin(struct watch *watch, bool with_command);

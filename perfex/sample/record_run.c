@@ -233,8 +233,9 @@ static int run_once(struct recorder *recorder)
 
 	recorder->control->flags =
 		PERFCTR_CONTROL_STOPPED | PERFCTR_CONTROL_INHERIT | PERFCTR_CONTROL_PHASE;
-	if (!rerun_next(&recorder->rerun, &recorder->watch) ||
-	    !command_fork(&recorder->command, options, NULL, &recorder->watch))
+	if (!rerun_next(&recorder->rerun, &recorder->watch))
+		return recorder->watch.stop ? exit_as(recorder->watch.stop) : EXIT_PERFEX;
+	if (!command_fork(&recorder->command, options, NULL, &recorder->watch))
 		return EXIT_PERFEX;
 	if (open_context(recorder)) {
 		status = command_exec(&recorder->command, options->command);

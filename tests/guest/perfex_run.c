@@ -335,22 +335,36 @@ END_TEST
 
 START_TEST(a_signal_ends_the_preparation_and_all_runs)
 {
-	static const char *const signals[] = { "TERM", "HUP" };
+	static const struct {
+		const char *name;
+		int number;
+	} signals[] = { { "TERM", SIGTERM }, { "HUP", SIGHUP } };
 	char command[128];
 	struct run r;
+	struct row row;
 
 	enter_directory();
 	for (size_t i = 0; i < ARRAY_SIZE(signals); i++) {
 		snprintf(command, sizeof(command),
-			 "perfex -o out -r 2 --prepare='kill -%s $PPID; exec sleep 300' touch started",
-			 signals[i]);
-		expect(&r, command, EXITED(125));
+			 "exec perfex -o out -r 2 --prepare='kill -%s $PPID; exec sleep 300' touch started",
+			 signals[i].name);
+		expect(&r, command, signals[i].number);
 		ck_assert_msg(strstr(r.err, "perfex: --prepare: a signal came while 'kill -"), "%s", r.err);
 	}
-	expect(&r, "perfex -o out --prepare='kill -INT $PPID' touch started", EXITED(125));
-	expect(&r, "perfex compare --prepare='kill -TERM $PPID; exec sleep 300' touch started -- true",
-	       EXITED(125));
+	expect(&r, "exec perfex -o out --prepare='kill -INT $PPID' touch started", SIGINT);
+	ck_assert_int_lt(access("out", F_OK), 0);
+	expect(&r, "exec perfex compare --prepare='kill -TERM $PPID; exec sleep 300' touch started -- true",
+	       SIGTERM);
+	expect(&r, "exec perfex compare true -- sh -c 'kill -INT $PPID'", SIGINT);
 	ck_assert_int_lt(access("started", F_OK), 0);
+	/* The first run is kept. */
+	expect(&r,
+	       "exec perfex -o out --csv -r 2 -e " EVENT
+	       " --prepare='mkdir once || kill -INT $PPID' $LOOP", SIGINT);
+	ck_assert_msg(strstr(r.err, "perfex: run 2 was not counted: no further run\n"), "%s", r.err);
+	row = find_row(contents("out"), "summary", EVENT);
+	ck_assert_str_eq(row.column[RUNS], "1");
+	ck_assert_double_eq(real(&row, MEAN), LOOP_INSTRUCTIONS(SHORT_LOOP));
 }
 END_TEST
 

@@ -7,10 +7,14 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <sched.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/pidfd.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -60,37 +64,88 @@ static bool is_terminal(const char *path)
 	return is;
 }
 
-static bool take_input(const char *path)
+/*
+ * Waits for the end of a child.  A signal is passed on to it, or kills it.  Returns its wait
+ * status, or -1 with errno set.
+ */
+static int wait_for_child(pid_t pid, struct watch *watch, bool passes_on)
+{
+	const struct command none = { .pid = 0 };
+	struct command child = {
+		.pid = pid,
+		.process = pidfd_open(pid, 0),
+		.go = -1,
+		.failure = -1,
+	};
+	struct pollfd fd[] = { { .fd = child.process, .events = POLLIN },
+			       { .fd = watch->signals, .events = POLLIN } };
+
+	if (child.process < 0) {
+		command_kill(&child);
+		return -1;
+	}
+	while (!fd[0].revents) {
+		if (poll(fd, sizeof(fd) / sizeof(fd[0]), -1) < 0 || !fd[1].revents)
+			continue;
+		if (watch_signal(watch, passes_on ? &child : &none))
+			kill(pid, SIGKILL);
+	}
+	return command_wait(&child, NULL);
+}
+
+/*
+ * open(2) may wait, of a pipe for a writer, and perfex blocks the signals that end it.  So a child
+ * opens the file, which can be killed.  It shares the descriptors of perfex, and its exit status is
+ * errno.  O_NONBLOCK would not do: then nothing tells when a writer opens the pipe.
+ */
+static bool open_by_child(const char *path, struct watch *watch)
+{
+	pid_t pid = (pid_t)syscall(SYS_clone, CLONE_FILES | SIGCHLD, 0, 0, 0, 0);
+	int status;
+
+	if (pid == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		_exit(open_input(path) ? 0 : errno);
+	}
+	status = pid < 0 ? -1 : wait_for_child(pid, watch, false);
+	if (status > 0)
+		errno = WIFEXITED(status) ? WEXITSTATUS(status) : EINTR;
+	return status == 0 && !watch->stop;
+}
+
+static bool take_input(const char *path, struct watch *watch)
 {
 	struct stat status = { 0 };
+	bool waits = stat(path, &status) == 0 && !S_ISREG(status.st_mode);
 
-	if (open_input(path) && fstat(STDIN_FILENO, &status) == 0 && !S_ISDIR(status.st_mode))
-		return true;
 	if (S_ISDIR(status.st_mode))
 		errno = EISDIR;
-	complain("--input=%s: %m", path);
+	else if (waits ? open_by_child(path, watch) : open_input(path))
+		return true;
+	if (watch->stop)
+		complain("--input=%s: a signal came before it was open: there is no further run",
+			 path);
+	else
+		complain("--input=%s: %m", path);
 	return false;
 }
 
 /*
- * Refuses a pipe or a terminal for more than one run.  Opens a pipe for the only one, as long as a
- * signal can still end the wait for the writer.
+ * Refuses a terminal for more than one run, and a pipe, unless a command before each run may make
+ * or feed one for each.
  */
-static bool check_input(struct rerun *rerun, unsigned int runs)
+static bool check_input(const struct rerun *rerun, unsigned int runs)
 {
 	const char *path = rerun->input;
 	struct stat status;
 
-	if (stat(path, &status) < 0)
+	if (runs == 1 || stat(path, &status) < 0)
 		return true;
-	if (runs > 1 && S_ISFIFO(status.st_mode))
-		return refuse_runs(runs, "--input is a pipe, which only the first could read");
-	if (runs > 1 && is_terminal(path))
-		return refuse_runs(runs, "--input is a terminal, which only the first could read");
-	if (!S_ISFIFO(status.st_mode))
-		return true;
-	rerun->input = NULL;
-	return take_input(path);
+	if (S_ISFIFO(status.st_mode))
+		return rerun->prepare ||
+		       refuse_runs(runs, "--input is a pipe, which only the first could read");
+	return !is_terminal(path) ||
+	       refuse_runs(runs, "--input is a terminal, which only the first could read");
 }
 
 /* Returns how standard input is open, O_RDONLY or O_RDWR.  -1: it is no regular file. */
@@ -168,38 +223,10 @@ static pid_t start_shell(const char *command, const struct watch *watch)
 	return pid;
 }
 
-/*
- * Waits for the end of the shell, and passes signals on to it.  Returns its wait status, or -1 with
- * errno set.
- */
-static int wait_for_shell(pid_t pid, struct watch *watch)
-{
-	struct command shell = {
-		.pid = pid,
-		.process = pidfd_open(pid, 0),
-		.go = -1,
-		.failure = -1,
-	};
-	struct pollfd fd[] = { { .fd = shell.process, .events = POLLIN },
-			       { .fd = watch->signals, .events = POLLIN } };
-
-	if (shell.process < 0) {
-		command_kill(&shell);
-		return -1;
-	}
-	while (!fd[0].revents) {
-		if (poll(fd, sizeof(fd) / sizeof(fd[0]), -1) < 0)
-			continue;
-		if (fd[1].revents)
-			watch_signal(watch, &shell);
-	}
-	return command_wait(&shell, NULL);
-}
-
 static bool prepare_run(const char *command, struct watch *watch)
 {
 	pid_t pid = start_shell(command, watch);
-	int status = pid < 0 ? -1 : wait_for_shell(pid, watch);
+	int status = pid < 0 ? -1 : wait_for_child(pid, watch, true);
 
 	if (status < 0)
 		complain("--prepare: cannot execute '%s': %m", command);
@@ -218,7 +245,7 @@ bool rerun_next(const struct rerun *rerun, struct watch *watch)
 	if (rerun->prepare && !prepare_run(rerun->prepare, watch))
 		return false;
 	if (rerun->input)
-		return take_input(rerun->input);
+		return take_input(rerun->input, watch);
 	if (rerun->start == NO_START || lseek(STDIN_FILENO, rerun->start, SEEK_SET) >= 0)
 		return true;
 	complain("standard input cannot be rewound for another run: %s", strerror(errno));

@@ -391,6 +391,54 @@ START_TEST(a_signal_that_was_ignored_before_ends_no_repetitions)
 }
 END_TEST
 
+START_TEST(each_run_reads_the_pipe_that_is_prepared_for_it)
+{
+	struct run r;
+
+	enter_directory();
+	expect(&r, "mkfifo pipe; perfex -o out --prepare='echo fed >pipe &' --input=pipe cat", 0);
+	ck_assert_str_eq(r.out, "fed\n");
+	expect(&r, "perfex -o out -r 2 --prepare='echo x >>new; cat new >pipe &' --input=pipe cat", 0);
+	ck_assert_str_eq(r.out, "x\nx\nx\n");
+	expect(&r, "perfex -o out -r 2 --prepare='rm pipe; mkfifo pipe; echo made >pipe &' --input=pipe cat", 0);
+	ck_assert_str_eq(r.out, "made\nmade\n");
+	/* The command begins when the pipe has a writer, before there is anything to read. */
+	expect(&r, "perfex -o out --prepare='exec 3<>pipe; sleep 300 & echo $! >pid' --input=pipe "
+		   "sh -c 'kill $(cat pid); cat; echo read'", 0);
+	ck_assert_str_eq(r.out, "read\n");
+}
+END_TEST
+
+/* Nobody writes to the pipe, so that nothing but the signal can end the wait for a writer. */
+START_TEST(a_signal_ends_the_wait_for_a_writer)
+{
+	static const struct {
+		const char *name;
+		int number;
+	} signals[] = { { "TERM", SIGTERM }, { "HUP", SIGHUP }, { "INT", SIGINT } };
+	static const char *const runs[] = {
+		"perfex -o out --prepare='mkfifo pipe; (sleep 0.5; kill -%s $PPID) &' --input=pipe "
+		"touch started",
+		"perfex compare --prepare='mkfifo pipe; (sleep 0.5; kill -%s $PPID) &' --input=pipe "
+		"touch started -- true",
+		"sh -c 'mkfifo pipe; (sleep 0.5; kill -%s $$) & exec perfex --input=pipe touch started'",
+	};
+	char command[192];
+	struct run r;
+
+	enter_directory();
+	for (size_t i = 0; i < ARRAY_SIZE(signals) * ARRAY_SIZE(runs); i++) {
+		strcpy(command, "rm -f pipe; exec ");
+		snprintf(command + strlen(command), sizeof(command) - strlen(command),
+			 runs[i % ARRAY_SIZE(runs)], signals[i / ARRAY_SIZE(runs)].name);
+		expect(&r, command, signals[i / ARRAY_SIZE(runs)].number);
+		ck_assert_str_eq(r.err, "perfex: --input=pipe: a signal came before it was open: there is "
+					"no further run\n");
+		ck_assert_int_lt(access("started", F_OK), 0);
+	}
+}
+END_TEST
+
 START_TEST(a_rank_of_an_mpi_program_is_run_once)
 {
 	struct run r;
@@ -594,6 +642,7 @@ SUITE(perfex_run, a_command_line_of_2_6_gives_what_2_6_gave,
       failures_are_counted_if_they_are_to_be_ignored, a_command_prepares_each_run,
       a_signal_ends_the_preparation_and_all_runs,
       a_signal_that_was_ignored_before_ends_no_repetitions,
+      each_run_reads_the_pipe_that_is_prepared_for_it, a_signal_ends_the_wait_for_a_writer,
       a_rank_of_an_mpi_program_is_run_once,
       a_failed_pass_is_told_and_is_no_result, repetitions_have_mean_interval_deviation_and_extremes,
       a_failed_repetition_is_the_last_and_the_counts_before_are_kept,

@@ -270,6 +270,47 @@ START_TEST(the_least_factor_may_be_none)
 }
 END_TEST
 
+/* Rounding leaves a small negative number of a sum that is 0.  A benchmark may allow another slope than 1. */
+START_TEST(a_slope_other_than_one_is_told_in_words)
+{
+	static const struct {
+		struct fit fit;
+		const char *numbers, *words;
+	} events[] = {
+		{ { .error = CLASS_EXACT, .a = -4.6e-14, .b = 1 },
+		  "      0.0  1.000000         0\n", "    branches: trust it\n" },
+		{ { .error = CLASS_EXACT, .a = -0.04, .b = 1.00005 },
+		  "      0.0  1.000050         0\n", "    branches: trust it\n" },
+		{ { .error = CLASS_EXACT, .b = -1e-7, .is_flat = true },
+		  "      0.0  0.000000         0\n",
+		  "    branches: trust it; b is the slope over the size, where 0 is expected\n" },
+		{ { .error = CLASS_EXACT, .b = 0.99 },
+		  "      0.0  0.990000         0\n",
+		  "    branches: trust it; b is 1 within the uncertainty of the expected count\n" },
+		{ { .error = CLASS_OVERHEAD, .a = -1, .b = 1.01, .trust_above = 100 },
+		  "     -1.0  1.010000         0\n",
+		  "    branches: add 1, or trust above 100; b is 1 within the uncertainty of the\n"
+		  "    expected count\n" },
+	};
+	struct validated event = { .name = "e", .quantity = BRANCHES, .reading = -1, .pair = -1 };
+	struct validation validation = { .event = &event, .n = 1 };
+
+	for (size_t i = 0; i < ARRAY_SIZE(events); i++) {
+		char *text;
+		size_t size;
+		FILE *file = open_memstream(&text, &size);
+
+		ck_assert_ptr_nonnull(file);
+		event.fit = events[i].fit;
+		write_validation_text(file, &validation);
+		ck_assert_int_eq(fclose(file), 0);
+		ck_assert_msg(strstr(text, events[i].numbers), "%zu: %s", i, text);
+		ck_assert_msg(strstr(text, events[i].words), "%zu: %s", i, text);
+		free(text);
+	}
+}
+END_TEST
+
 TCase *kernels_tests(void)
 {
 	TCase *tests = tcase_create("kernels");
@@ -282,5 +323,6 @@ TCase *kernels_tests(void)
 	tcase_add_test(tests, each_quantity_has_a_name_and_a_benchmark);
 	tcase_add_test(tests, what_is_never_expected_shows_nothing);
 	tcase_add_test(tests, the_least_factor_may_be_none);
+	tcase_add_test(tests, a_slope_other_than_one_is_told_in_words);
 	return tests;
 }

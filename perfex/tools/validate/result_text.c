@@ -3,10 +3,17 @@
 #include "../../textfile.h"
 #include "validate.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { INDENT = 4 };
+
+/* Returns 0 instead of a number that would be shown as "-0.0", with this many decimals. */
+static double nonnegative_zero(double value, int decimals)
+{
+	return fabs(value) * pow(10, decimals) < 0.5 ? 0 : value;
+}
 
 static void write_event(FILE *file, const struct validated *event)
 {
@@ -19,7 +26,8 @@ static void write_event(FILE *file, const struct validated *event)
 		fprintf(file, "%-34.34s %-14s\n", event->name, class_names[fit->error]);
 	else
 		fprintf(file, "%-34.34s %-14s %9.1f %9.6f %9.2g\n", event->name,
-			class_names[fit->error], fit->a, fit->b, fit->residual);
+			class_names[fit->error], nonnegative_zero(fit->a, 1),
+			nonnegative_zero(fit->b, 6), fit->residual);
 	verdict = verdict_text(event);
 	line = event->quantity == NO_QUANTITY
 		       ? text_print("%s", verdict)

@@ -41,6 +41,15 @@ static void write_overhead(FILE *file, const struct validated *event)
 	}
 }
 
+/* Says why an event with this slope counts what it should: find_class() has allowed it. */
+static void write_slope(FILE *file, const struct fit *fit)
+{
+	if (fit->is_flat)
+		fputs("; b is the slope over the size, where 0 is expected", file);
+	else if (fabs(fit->b - 1) > 1e-4)
+		fputs("; b is 1 within the uncertainty of the expected count", file);
+}
+
 /* x86 counts one for each interrupt and fault, see perfctr(4). */
 static void write_disturbance(FILE *file, double c)
 {
@@ -79,6 +88,7 @@ static void write_verdict(FILE *file, const struct validated *event)
 	case CLASS_EXACT:
 	case CLASS_OVERHEAD:
 		write_overhead(file, event);
+		write_slope(file, &event->fit);
 		break;
 	case CLASS_MULTIPLICATIVE:
 		write_factor(file, event->fit.b);

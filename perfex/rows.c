@@ -2,10 +2,33 @@
 #include "rows.h"
 
 #include <errno.h>
+#include <stdlib.h>
+#include <string.h>
 
 void take_list(void *member, const struct option_row *row, const char *text)
 {
 	append_events(member, text);
+}
+
+static bool has_word(const struct word_list *list, const char *word)
+{
+	for (size_t i = 0; i < list->n; i++)
+		if (strcmp(list->word[i], word) == 0)
+			return true;
+	return false;
+}
+
+void take_groups(void *member, const struct option_row *row, const char *text)
+{
+	struct word_list given = { 0 };
+
+	append_events(&given, text);
+	for (size_t i = 0; i < given.n; i++)
+		if (has_word(member, given.word[i]))
+			free((char *)given.word[i]);
+		else
+			append_word(member, given.word[i]);
+	free(given.word);
 }
 
 void take_backend(void *member, const struct option_row *row, const char *name)

@@ -9,12 +9,14 @@
 
 /* Appends the words of a list.  The words are checked later, when they are parsed as events. */
 void take_list(void *list, const struct option_row *row, const char *text);
+/* Appends the names of groups that the list lacks: a group that is named twice is meant once. */
+void take_groups(void *list, const struct option_row *row, const char *text);
 /* Sets a const char * to the name of a backend.  Ends perfex if no backend has this name. */
 void take_backend(void *backend, const struct option_row *row, const char *name);
 
 /* list: offset of a struct word_list */
 #define EVENT_LIST_ROW(list, help_) CALL_AT(list, "event", 'e', "EVENT", help_, take_list, 0)
-#define GROUP_LIST_ROW(list, help_) CALL_AT(list, "group", 'g', "GROUP", help_, take_list, 0)
+#define GROUP_LIST_ROW(list, help_) CALL_AT(list, "group", 'g', "GROUP", help_, take_groups, 0)
 /* backend: offset of a const char * */
 #define BACKEND_ROW(backend)                                                                       \
 	CALL_AT(backend, "backend", 0, "NAME",                                                     \

@@ -167,6 +167,11 @@ static const struct {
 	  "cycles                           counter 1           user\n"
 	  "instructions                     counter 2           user\n",
 	  "" },
+	{ { "check", "--pmu=nhm", "-g", "IPC,IPC", "-gIPC" },
+	  0,
+	  "instructions                     counter 0           user\n"
+	  "cycles                           counter 1           user\n",
+	  "" },
 	{ { "check", "--pmu=nhm", "-g", "FLOPS" },
 	  125,
 	  "",

@@ -4,15 +4,20 @@
 #include "rules/rules.h"
 #include "rules/times.h"
 #include "selection.h"
+#include "textfile.h"
 
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 struct list {
 	struct options selection;
 	enum { EVENTS, GROUPS, PROCESSORS } shown;
 	const char *shown_name;	 /* name of the option that says so; NULL: events */
 	bool details, two_words; /* two_words: an event is two registers, which have no one code */
+	const char *wanted;	 /* for print_wanted() */
+	bool is_name;		 /* wanted is a whole name, no pattern of unit masks */
+	uint64_t code;		 /* of the last event */
 	size_t n;
 };
 
@@ -80,6 +85,50 @@ static int print_event(const struct perfctr_event_entry *entry, void *arg)
 	return 0;
 }
 
+/*
+ * Prints the event or unit mask that has the wanted name, or the unit masks that match the wanted
+ * pattern: a unit mask as "EVENT:UMASK", with the code of both.
+ */
+static int print_wanted(const struct perfctr_event_entry *entry, void *arg)
+{
+	struct list *list = arg;
+	struct perfctr_event_entry whole = *entry;
+	const char *umask = entry->umask;
+	char *name = text_print("%s%s%s", entry->name, umask ? ":" : "", umask ? umask : "");
+
+	if (!umask)
+		list->code = entry->code;
+	whole.name = name;
+	whole.umask = NULL;
+	whole.code |= list->code;
+	if (list->is_name ? strcasecmp(name, list->wanted) == 0
+			  : umask && either_matches(list->wanted, umask, name))
+		print_event(&whole, list);
+	free(name);
+	return 0;
+}
+
+/*
+ * Lists what a pattern means that is in no event's name: unit masks, or else the event with
+ * modifiers, which are left out one after the other.
+ */
+static void list_parts(struct list *list, const char *pattern)
+{
+	struct perfctr_events *database = list->selection.database;
+	char *name = text_print("%s", pattern), *colon, error[512];
+	struct perfctr_request request;
+
+	list->wanted = name;
+	perfctr_events_list(database, NULL, print_wanted, list);
+	list->is_name = perfctr_events_parse(database, pattern, PERFCTR_MODE_USER, &request, error,
+					     sizeof(error)) == 0;
+	while (!list->n && list->is_name && (colon = strrchr(name, ':'))) {
+		*colon = '\0';
+		perfctr_events_list(database, NULL, print_wanted, list);
+	}
+	free(name);
+}
+
 static int is_of_linux(const struct perfctr_event_entry *entry, void *unused)
 {
 	return strncmp(entry->source, "Linux ", strlen("Linux ")) == 0;
@@ -116,6 +165,8 @@ static int list_events(struct list *list, const char *pattern)
 		complain("%s", error);
 		return EXIT_PERFEX;
 	}
+	if (!list->n && pattern)
+		list_parts(list, pattern);
 	if (!list->selection.pmu)
 		tell_missing(database);
 	if (!list->n) {
@@ -193,7 +244,7 @@ int show_events(bool details)
 static void print_processor(struct list *list, const char *pattern, const char *name,
 			    const char *description)
 {
-	if (!processor_matches(pattern, name, description))
+	if (!either_matches(pattern, name, description))
 		return;
 	printf("%-24s %s\n", name, description);
 	list->n++;
@@ -238,7 +289,8 @@ const struct subcommand list_subcommand = {
 		"       perfex list --groups [OPTION].. [GROUP]\n"
 		"       perfex list --processors [PATTERN]\n"
 		"Show the events that this machine can count: those whose names contain PATTERN,\n"
-		"or match it if it has one of *?[; without regard to case.\n",
+		"or match it if it has one of *?[; without regard to case.  If there are none, PATTERN\n"
+		"may be in a unit mask, or in EVENT:UMASK, or be an event with modifiers.\n",
 	.options = rows,
 	.notes = "Names are those of tables, the user's own before perfctr's, and of libpfm4; see\n"
 		 "perfctr_events(5).  Exit status: 1 when no name matches.\n",

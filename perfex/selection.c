@@ -73,9 +73,9 @@ static bool text_matches(const char *pattern, const char *text)
 	return strcasestr(text, pattern);
 }
 
-bool processor_matches(const char *pattern, const char *name, const char *description)
+bool either_matches(const char *pattern, const char *a, const char *b)
 {
-	return !pattern || text_matches(pattern, name) || text_matches(pattern, description);
+	return !pattern || text_matches(pattern, a) || text_matches(pattern, b);
 }
 
 /* More processors than these have little in common with the name. */
@@ -90,7 +90,7 @@ static void complain_of_pmu(const char *name)
 	unsigned int n = 0;
 
 	for (unsigned int i = 0; (processor = known_processor(i, &description)); i++)
-		if (processor_matches(name, processor, description))
+		if (either_matches(name, processor, description))
 			fprintf(file, "%s%s (%s)", n++ ? ", " : "; near it: ", processor,
 				description);
 	text_close(&near);

@@ -27,10 +27,10 @@ bool open_selected_pmu(struct options *selection);
 const char *known_processor(unsigned int i, const char **description);
 
 /*
- * Returns true if the name or the description contains the pattern, or matches it if it has one of
- * *?[, without regard to case, as in perfctr_events_list().  A pattern of NULL matches all.
+ * Returns true if one of the texts contains the pattern, or matches it if it has one of *?[,
+ * without regard to case, as in perfctr_events_list().  A pattern of NULL matches all.
  */
-bool processor_matches(const char *pattern, const char *name, const char *description);
+bool either_matches(const char *pattern, const char *a, const char *b);
 
 /*
  * Returns the selected events, for free(), those of groups last.  Returns NULL, after an error

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+#define _GNU_SOURCE
 #include "libpfm.h"
 
 #include <errno.h>
@@ -230,7 +231,6 @@ int perfctr_libpfm_encode(const struct perfctr_pmu_info *info, const char *event
 			  uint64_t *evntsel2, const struct line *line)
 {
 	const pfm_pmu_info_t *pmu;
-	char text[256];
 
 	for (unsigned int i = 0; (pmu = find_pmu(info, i)); i++) {
 		uint64_t codes[4] = { 0 };
@@ -239,10 +239,13 @@ int perfctr_libpfm_encode(const struct perfctr_pmu_info *info, const char *event
 			.codes = codes,
 			.count = 4,
 		};
+		char *text;
 		int error;
 
-		snprintf(text, sizeof(text), "%s::%s", pmu->name, event);
+		if (asprintf(&text, "%s::%s", pmu->name, event) < 0)
+			return perfctr_line_refuse(line, ENOMEM, "out of memory");
 		error = pfm_get_os_event_encoding(text, PFM_PLM3, PFM_OS_NONE, &encoding);
+		free(text);
 		if (error == PFM_ERR_NOTFOUND)
 			continue;
 		if (error != PFM_SUCCESS)

@@ -14,8 +14,8 @@ const char *perfctr_libpfm_pmu(const struct perfctr_pmu_info *info, unsigned int
 
 /*
  * Encodes "event[:umask]..[:modifier]..".  The family's libpfm_ignored bits, as those that enable,
- * are left out.  -1 with errno ENOENT (no such event), or EINVAL and a line (wrong unit mask or
- * modifier).
+ * are left out.  -1 with errno ENOENT (no such event), or with a line EINVAL (wrong unit mask or
+ * modifier) or ENOMEM.
  */
 int perfctr_libpfm_encode(const struct perfctr_pmu_info *info, const char *event, uint64_t *evntsel,
 			  uint64_t *evntsel2, const struct line *line);

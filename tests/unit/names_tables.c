@@ -151,6 +151,23 @@ START_TEST(an_alias_of_itself_ends)
 }
 END_TEST
 
+/* A name that is typed has at most 127 characters, but an alias may be longer. */
+START_TEST(libpfm_gets_all_of_a_long_alias)
+{
+	const struct perfctr_pmu_info *info = be_machine(NEHALEM);
+	struct perfctr_request request;
+	char directory[64], error[512] = "", table[600] = "pmu arch\nlong = UNHALTED_CORE_CYCLES:c=";
+
+	memset(table + strlen(table), '0', 300);
+	strcat(table, "2\n");
+	write_table(directory, table);
+	ck_assert_msg(perfctr_events_parse_once(info, "long", USER, &request, error, sizeof(error)) == 0,
+		      "%s", error);
+	ck_assert_uint_eq(request.evntsel, 0x241003c);
+	remove_table(directory);
+}
+END_TEST
+
 START_TEST(damaged_tables_get_an_answer)
 {
 	static const char table[] = "# A comment\n"
@@ -256,6 +273,7 @@ TCase *names_tables_tests(void)
 	tcase_add_loop_test(tests, malformed_tables_are_refused_with_their_place, 0,
 			    ARRAY_SIZE(malformed));
 	tcase_add_test(tests, an_alias_of_itself_ends);
+	tcase_add_test(tests, libpfm_gets_all_of_a_long_alias);
 	tcase_add_test(tests, damaged_tables_get_an_answer);
 	tcase_add_test(tests, the_pentiums_events_have_the_names_of_the_thesis);
 	return tests;

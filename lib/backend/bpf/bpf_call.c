@@ -402,7 +402,7 @@ static int walk_proving(const struct perfctr_bpf_handle *h, uint32_t action, pid
 			unsigned int scope, struct perfctr_bpf_reply *reply)
 {
 	struct perfctr_bpf_proofs proofs;
-	pid_t tids[PERFCTR_BPF_PROOFS];
+	pid_t tids[PERFCTR_BPF_PROOFS] = { 0 };
 	uint32_t changed;
 	int result = walk_threads(h, action, tid, scope, NULL, reply, tids, PERFCTR_BPF_PROOFS);
 

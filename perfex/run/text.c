@@ -194,12 +194,19 @@ static const struct event *find_beside(const struct recording *recording, const 
 static const struct {
 	const char *name, *by;
 	double factor;
+	int decimals;
 	const char *format;
 } shares[] = {
-	{ "instructions", "cycles", 1, "%.2f per cycle" },
-	{ "branch-misses", "branches", 100, "%.1f %% of branches" },
-	{ "cache-misses", "cache-references", 100, "%.1f %% of cache refs" },
+	{ "instructions", "cycles", 1, 2, "%.*f per cycle" },
+	{ "branch-misses", "branches", 100, 1, "%.*f %% of branches" },
+	{ "cache-misses", "cache-references", 100, 1, "%.*f %% of cache refs" },
 };
+
+/* Writes a number below 100 with these decimals, and a larger, wider one with one decimal less. */
+static void format_share(char text[RATE_SIZE], const char *format, int decimals, double value)
+{
+	snprintf(text, RATE_SIZE, format, value < 99.95 ? decimals : decimals - 1, value);
+}
 
 /* Writes a count per second of time on CPUs, such as "215.3 K/sec". */
 static void format_rate(char *text, double per_second)
@@ -230,14 +237,14 @@ static void rate_of(const struct recording *recording, const struct event *event
 						 : NULL;
 
 		if (by && mean_of(&by->counts) > 0) {
-			snprintf(text, RATE_SIZE, shares[i].format,
-				 shares[i].factor * count / mean_of(&by->counts));
+			format_share(text, shares[i].format, shares[i].decimals,
+				     shares[i].factor * count / mean_of(&by->counts));
 			return;
 		}
 	}
 	if (is_task_clock(event)) {
 		if (elapsed > 0)
-			snprintf(text, RATE_SIZE, "%.2f CPUs utilized", count / elapsed);
+			format_share(text, "%.*f CPUs utilized", 2, count / elapsed);
 	} else if (seconds > 0) {
 		if (is_named(event, "cycles") && event->request.modes == PERFCTR_MODE_BOTH)
 			snprintf(text, RATE_SIZE, "%.3f GHz", count / seconds / 1e9);

@@ -126,6 +126,35 @@ static void thrice(void)
 	recording.failed_pass = 1;
 }
 
+/* Shares are of events that were named so. */
+static void add_named(const char *name, unsigned int index)
+{
+	add_event(name, PERFCTR_MODE_BOTH, 0, index, index);
+	strcpy(events[index].request.name, name);
+}
+
+/* The widest shares: each reference misses. */
+static void all_of_them(void)
+{
+	static const char *const command[] = { "loop", NULL };
+
+	begin(command, 1, 1);
+	add_named("cache-references", 0);
+	add_named("cache-misses", 1);
+	add_counts_of_run(0, 2417722, 1208861, 2000004, 2000004);
+}
+
+/* 1024 processors. */
+static void many_processors(void)
+{
+	static const char *const command[] = { "loop", NULL };
+
+	begin(command, 1, 1);
+	add_named("instructions", 0);
+	add_named("task-clock", 1);
+	add_counts_of_run(0, 2417722, 1208861, 2000004, 1024 * 1208861);
+}
+
 /* Counts and times of several days on many CPUs, with large differences. */
 static void large(void)
 {
@@ -223,7 +252,7 @@ END_TEST
 
 START_TEST(no_line_for_people_is_wider_than_eighty_columns)
 {
-	void (*const make[])(void) = { thrice, large };
+	void (*const make[])(void) = { thrice, large, all_of_them, many_processors };
 	const struct style style = { 0 };
 	char *text;
 	size_t size;
@@ -247,6 +276,6 @@ TCase *format_tests(void)
 	TCase *tests = tcase_create("formats");
 
 	tcase_add_loop_test(tests, output_is_as_it_should_be, 0, ARRAY_SIZE(cases));
-	tcase_add_loop_test(tests, no_line_for_people_is_wider_than_eighty_columns, 0, 2);
+	tcase_add_loop_test(tests, no_line_for_people_is_wider_than_eighty_columns, 0, 4);
 	return tests;
 }

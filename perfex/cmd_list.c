@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <unistd.h>
 
 struct list {
 	struct options selection;
@@ -49,18 +50,33 @@ static void print_counters(const struct perfctr_event_entry *entry)
 		putchar('-');
 }
 
+/*
+ * Writes a description behind column characters.  A terminal gets lines of 80 columns; elsewhere
+ * each description has one line, for grep(1).
+ */
+static void put_description(int column, int indent, const char *text)
+{
+	if (isatty(STDOUT_FILENO))
+		write_words(stdout, text, strlen(text), (size_t)column, (size_t)indent);
+	else
+		printf("%*s%s\n", column < indent ? indent - column : 0, "", text);
+}
+
 static void print_details(const struct list *list, const struct perfctr_event_entry *entry)
 {
 	static const char *const kinds[] = { "unknown", "occurrence", "duration" };
+	int column;
 
 	if (entry->umask) {
-		printf("    :%-24s", entry->umask);
+		column = printf("    :%-24s", entry->umask);
 		if (!list->two_words)
-			printf(" 0x%04llx", (unsigned long long)entry->code);
-		printf("  %s\n", entry->description);
+			column += printf(" 0x%04llx", (unsigned long long)entry->code);
+		put_description(column, column + 2, entry->description);
 		return;
 	}
-	printf("%s\n    %s\n    ", entry->name, entry->description);
+	printf("%s\n", entry->name);
+	put_description(0, 4, entry->description);
+	fputs("    ", stdout);
 	if (entry->general || entry->fixed) {
 		if (entry->code || !list->two_words)
 			printf("code 0x%02llx, ", (unsigned long long)entry->code);
@@ -80,7 +96,7 @@ static int print_event(const struct perfctr_event_entry *entry, void *arg)
 	if (list->details)
 		print_details(list, entry);
 	else if (!entry->umask)
-		printf("%-32s %s\n", entry->name, entry->description);
+		put_description(printf("%-32s ", entry->name), 33, entry->description);
 	list->n++;
 	return 0;
 }

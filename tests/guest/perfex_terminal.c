@@ -82,6 +82,46 @@ START_TEST(a_terminal_gets_colours_and_a_bar_unless_it_does_not_want_them)
 }
 END_TEST
 
+/* Leaves one space of blanks and ends of lines. */
+static void squeeze_blanks(char *text)
+{
+	char *to = text;
+
+	for (const char *word; *(word = text + strspn(text, " \r\n")); *to++ = ' ') {
+		size_t length = strcspn(word, " \r\n");
+
+		memmove(to, word, length);
+		to += length;
+		text = (char *)word + length;
+	}
+	*to = '\0';
+}
+
+START_TEST(a_terminal_gets_the_descriptions_of_events_in_lines_of_eighty_columns)
+{
+	static const char *const lists[] = {
+		"perfex list --pmu=nhm llc_", "perfex list -l --pmu=skl mem_load", "perfex list --pmu=skl l3_m*"
+	};
+	static char text[16384];
+	struct run r;
+	int status;
+
+	for (size_t i = 0; i < ARRAY_SIZE(lists); i++) {
+		strcpy(text, on_terminal(lists[i], NULL, &status));
+		ck_assert_int_eq(status, 0);
+		for (const char *line = text; *line; line += strcspn(line, "\n") + 1)
+			ck_assert_msg(strcspn(line, "\r") <= 80, "%s", line);
+		/* Elsewhere an event has one line, for grep(1). */
+		expect(&r, lists[i], 0);
+		if (i == 0)
+			ck_assert_uint_eq(lines(r.out, "LLC_"), 2);
+		squeeze_blanks(text);
+		squeeze_blanks(r.out);
+		ck_assert_str_eq(text, r.out);
+	}
+}
+END_TEST
+
 START_TEST(a_command_reads_from_the_terminal_and_gets_its_interrupt)
 {
 	const char *text;
@@ -99,4 +139,5 @@ START_TEST(a_command_reads_from_the_terminal_and_gets_its_interrupt)
 END_TEST
 
 SUITE(perfex_terminal, a_terminal_gets_colours_and_a_bar_unless_it_does_not_want_them,
+      a_terminal_gets_the_descriptions_of_events_in_lines_of_eighty_columns,
       a_command_reads_from_the_terminal_and_gets_its_interrupt)

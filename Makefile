@@ -82,6 +82,7 @@ include tests/kernel-patch/rules.mk
 CHECKS += check-emulator
 include tests/vm/rules.mk
 include tests/guest/rules.mk
+include tests/exact/rules.mk
 include tests/bench/rules.mk
 include tests/stress/rules.mk
 include tests/mutants/rules.mk
@@ -222,9 +223,17 @@ clean: ## remove what was built here; the caches stay
 
 # These targets build the emulated machine in the user's cache directory. With -j2 make builds QEMU and the kernel at
 # once.
-.PHONY: machine qemu kernel debian-kernel other-kernels all-and-machine all-and-all-machines
-machine: qemu kernel
+.PHONY: machine machine-archive install-machine qemu kernel debian-kernel other-kernels
+.PHONY: all-and-machine all-and-all-machines
+machine: qemu kernel $(PERFEX) ## build the emulated machine, and pack it for perfex exact
 	@$(MAKE) --no-print-directory linux-events
+	@scripts/build-machine $(BUILD)/machine $(PERFEX)
+machine-archive: machine ## perfex and the machine as one archive, which unpacks anywhere
+	tar --sort=name --owner=0 --group=0 --numeric-owner --mtime=@0 --transform='s|^|perfctr-machine/|' \
+		-cJf $(BUILD)/perfctr-machine.tar.xz -C $(BUILD) bin/perfex machine
+install-machine: machine ## install the machine below $(DESTDIR)$(PREFIX)/lib/perfctr
+	install -d $(DESTDIR)$(PREFIX)/lib/perfctr
+	cp -rT $(BUILD)/machine $(DESTDIR)$(PREFIX)/lib/perfctr/machine
 qemu:
 	@scripts/build-qemu
 kernel:

@@ -15,6 +15,7 @@ static const struct subcommand *const subcommands[] = {
 	&list_subcommand,
 	&check_subcommand,
 	&encode_subcommand,
+	&exact_subcommand,
 	&compare_subcommand,
 	&diff_subcommand,
 	&stat_of_subcommand,

@@ -120,6 +120,7 @@ extern const struct subcommand info_subcommand;
 extern const struct subcommand list_subcommand;
 extern const struct subcommand check_subcommand;
 extern const struct subcommand encode_subcommand;
+extern const struct subcommand exact_subcommand;
 extern const struct subcommand compare_subcommand;
 extern const struct subcommand diff_subcommand;
 extern const struct subcommand stat_of_subcommand;

@@ -11,7 +11,13 @@
  * If the kernel's command line has vm_files=memory, all files are in memory, and the serial ports 1
  * to 3 take the place of the virtio ports. The outputs are kept until the command has ended, so
  * that the host cannot disturb the command. Their lengths are 0 in the report, because they are
- * complete when it comes. vm_seconds limits the command, in seconds of the guest.
+ * complete when it comes. vm_seconds limits the command, in seconds of the guest. Then there may
+ * also be:
+ *
+ * vm_start=N	the command starts when the guest's clock is at N seconds or a multiple, however long
+ *		the kernel has taken to unpack its files
+ * vm_send=FILE	FILE goes to port 3 when the command has ended, behind a line "file LENGTH"
+ * vm_end=1	process 1 restarts the machine in the end, with which QEMU ends if it has -no-reboot
  */
 #define _GNU_SOURCE
 #include <dirent.h>
@@ -30,6 +36,7 @@
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/mount.h>
+#include <sys/reboot.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -118,9 +125,11 @@ static void __attribute__((format(printf, 1, 2))) report(const char *format, ...
 		close_serial(control);
 }
 
-/* The host ends the machine as soon as it has read the last report. */
+/* The host ends the machine as soon as it has read the last report, unless process 1 has to. */
 static void __attribute__((noreturn)) wait_for_the_end(void)
 {
+	if (getenv("vm_end"))
+		reboot(RB_AUTOBOOT);
 	for (;;)
 		pause();
 }
@@ -309,7 +318,9 @@ static void mount_home(char **env)
 /* Mounts the file systems of the kernel below the current directory. */
 static void mount_kernels_own(void)
 {
-	mount_on("run", "tmpfs", "tmpfs", 0, "mode=755");
+	/* In memory, /run may have files already. */
+	if (!in_memory)
+		mount_on("run", "tmpfs", "tmpfs", 0, "mode=755");
 	mount_on("proc", "proc", "proc", 0, NULL);
 	mount_on("sys", "sysfs", "sysfs", 0, NULL);
 	mount_on("sys/kernel/debug", "debugfs", "debugfs", 0, NULL);
@@ -519,19 +530,48 @@ static void keep_outputs(struct output *outputs)
 	}
 }
 
-static void pass_on_kept(const struct output *outputs)
+static void send_file(int serial, int file)
 {
 	static char buffer[65536];
+	ssize_t n;
 
+	while ((n = read(file, buffer, sizeof(buffer))) > 0)
+		write_all(serial, buffer, n);
+	close_serial(serial);
+}
+
+static void pass_on_kept(const struct output *outputs)
+{
 	for (int i = 0; i < 2; i++) {
-		int fd = open_serial(i + 1);
-		ssize_t n;
-
 		lseek(outputs[i].port, 0, SEEK_SET);
-		while ((n = read(outputs[i].port, buffer, sizeof(buffer))) > 0)
-			write_all(fd, buffer, n);
-		close_serial(fd);
+		send_file(open_serial(i + 1), outputs[i].port);
 	}
+}
+
+static void send_named_file(void)
+{
+	const char *name = getenv("vm_send");
+	int fd = name ? open(name, O_RDONLY | O_CLOEXEC) : -1;
+	struct stat status;
+
+	if (fd < 0 || fstat(fd, &status))
+		return;
+	report("file %llu\n", (unsigned long long)status.st_size);
+	send_file(open_serial(3), fd);
+	close(fd);
+}
+
+/* The instruction at which the command starts does not depend on how long its files took. */
+static void wait_for_start(void)
+{
+	long seconds = strtol(getenv("vm_start") ?: "0", NULL, 10);
+	struct timespec now, start = { .tv_sec = seconds };
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	while (seconds && start.tv_sec <= now.tv_sec)
+		start.tv_sec += seconds;
+	while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &start, NULL) == EINTR)
+		;
 }
 
 /* Two machines that did the same end at the same instruction. The kernel's log shows it. */
@@ -575,6 +615,7 @@ int main(void)
 	start_loopback();
 	if (sethostname("vm", 2))
 		fail("set", "the host name");
+	wait_for_start();
 	status = run(&job, outputs);
 	/* Time leaps while the host takes the outputs. */
 	alarm(0);
@@ -582,6 +623,7 @@ int main(void)
 	if (in_memory) {
 		tell_time();
 		pass_on_kept(outputs);
+		send_named_file();
 	}
 	report("%s %d %llu %llu\n", timed_out ? "late" : WIFSIGNALED(status) ? "killed" : "exited",
 	       WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status),

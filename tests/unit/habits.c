@@ -266,7 +266,7 @@ START_TEST(help_fits_into_80_columns)
 		ck_assert_msg(longest_line(subcommand.out) <= 80, "%s", subcommand.out);
 		n++;
 	}
-	ck_assert_int_eq(n, 20);
+	ck_assert_int_eq(n, 21);
 }
 END_TEST
 

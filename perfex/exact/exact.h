@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The machine in which perfex exact runs a command.
+ *
+ * archive.c	writes an archive for cpio, from which the machine's kernel makes its files
+ * files.c	puts files, links and directories of the host into the archive
+ * needs.c	finds what a program needs: its interpreter, its libraries, programs that it names
+ * machine.c	finds the machine, runs it, and takes what it sends
+ */
+#ifndef PERFEX_EXACT_EXACT_H
+#define PERFEX_EXACT_EXACT_H
+
+#include "../perfex.h"
+
+#include <sys/stat.h>
+
+/* The file of an archive is in memory.  Its format is "newc", which cpio(5) describes. */
+struct archive {
+	FILE *file;
+	unsigned int entries;
+	uint64_t room; /* bytes that may still be written */
+};
+
+/* All of these end perfex, with a message, if there is no memory or no room. */
+void archive_begin(struct archive *archive, uint64_t room);
+void archive_directory(struct archive *archive, const char *name, mode_t mode);
+void archive_link(struct archive *archive, const char *name, const char *target);
+void archive_pipe(struct archive *archive, const char *name, mode_t mode);
+void archive_text(struct archive *archive, const char *name, mode_t mode, const char *text,
+		  size_t size);
+/* Copies fd from its offset to its end.  Returns false with errno set if fd cannot be read. */
+bool archive_copy(struct archive *archive, const char *name, const struct stat *status, int fd);
+/* Writes the end of the archive, and returns its descriptor. */
+int archive_end(struct archive *archive);
+
+enum needing_kind {
+	NEEDING_FILE,	  /* of a directory: it may need libraries */
+	NEEDING_PROGRAM,  /* an argument or a script names it */
+	NEEDING_REQUIRED, /* the same, and perfex ends if a library is missing */
+};
+
+/* A program or library that may need further files. */
+struct needing {
+	char *path; /* without links */
+	enum needing_kind kind;
+};
+
+/* The files of the machine. */
+struct files {
+	struct archive archive;
+	void *names; /* of the entries of the archive: a tree of tsearch(3) */
+	struct needing *needing;
+	size_t n_needing, n_settled;
+	struct word_list directories; /* that have programs, beyond the usual ones */
+	const char *tree;	      /* the directory that is being added, without links */
+	bool keeps_times; /* of changes; false: files have the time at which the machine begins */
+	char *const *environment; /* of the machine's programs; ends with NULL */
+};
+
+/*
+ * files.c: puts the file, link or directory into the archive under its own name, with all
+ * directories and links on the way to it.  Returns its path without links, for free(), or NULL with
+ * errno set.  Puts nothing in twice.  Puts in nothing below the machine's own directories, such as
+ * /dev: errno is EXDEV then.
+ */
+char *files_add(struct files *files, const char *path);
+/* The same, with all that is in a directory.  Returns false with errno set. */
+bool files_add_tree(struct files *files, const char *path);
+/* Is it in the archive? */
+bool files_has(const struct files *files, const char *path);
+/* Leaves a file out, whatever adds it. */
+void files_leave_out(struct files *files, const char *path);
+/* Says what errno of these functions means. */
+const char *files_error(int error);
+/* These put in a directory or a text that the host need not have. */
+void files_add_directory(struct files *files, const char *name, mode_t mode);
+void files_add_text(struct files *files, const char *name, mode_t mode, const char *text,
+		    size_t size);
+/* Frees what the files hold, but for the archive. */
+void files_free(struct files *files);
+
+/*
+ * needs.c: adds the program, which is a path or a name to be found in PATH.  Ends perfex with
+ * EXIT_NOT_FOUND or EXIT_NOT_EXECUTABLE if it is none.  Returns the name by which the machine
+ * executes it, for free().
+ */
+char *needs_program(struct files *files, const char *name);
+/*
+ * Adds the files and programs that the arguments of a command name.  Of a directory, adds no more
+ * than itself, with a warning.
+ */
+void needs_arguments(struct files *files, char *const *command);
+/* Adds the programs that a line for a shell names. */
+void needs_of_shell(struct files *files, const char *line);
+/* Returns PATH of the machine, "PATH=...", for free(). */
+char *needs_path(const struct files *files);
+/* Adds what the added programs and libraries need, and what that needs in turn. */
+void needs_settle(struct files *files);
+
+/* A line of scripts/profiles. */
+struct processor {
+	char name[32], cpu[512], board[128], kernel[256];
+};
+
+/* machine.c: the directory that scripts/build-machine makes */
+struct machine {
+	char *directory;
+	struct processor processor;
+	unsigned int memory_mb;
+};
+
+struct machine_result {
+	int wait_status; /* of the command, as of wait(2) */
+	char *output, *error, *file;
+	size_t output_size, error_size, file_size;
+	bool out_of_memory; /* the kernel has killed a process for want of memory */
+};
+
+/* Finds the machine and the processor.  Ends perfex if there is none. */
+void machine_find(struct machine *machine, const char *processor);
+/* Returns the path of a file of the machine, for free(). */
+char *machine_file(const struct machine *machine, const char *name);
+/*
+ * Runs the machine with the files of the archive.  Returns false, after an error message, if it did
+ * not run to its end; *ended_by is then the signal that ended perfex, or 0.
+ */
+bool machine_run(const struct machine *machine, int archive, struct machine_result *result,
+		 int *ended_by);
+void machine_result_free(struct machine_result *result);
+
+#endif

@@ -1,0 +1,381 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Runs the emulated machine.  All that perfex and the emulator exchange is in memory, so that
+ * nothing is left on disk, however perfex ends.
+ */
+#define _GNU_SOURCE
+#include "../textfile.h"
+#include "exact.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* scripts/build-machine makes these files.  The loader is there because the host may have none. */
+#define EMULATOR "qemu-system-x86_64"
+#define LOADER "lib/ld-linux-x86-64.so.2"
+
+/*
+ * The kernel's addresses and those of programs are fixed.  Without a timer in the local APIC the
+ * kernel need not measure its frequency, which takes most of the time that it needs to start.
+ */
+#define KERNEL_ARGUMENTS                                                                           \
+	"console=ttyS0 loglevel=5 oops=panic panic=-1 mitigations=off no_timer_check "             \
+	"nmi_watchdog=0 nosoftlockup nokaslr norandmaps nolapic_timer rdinit=/init "               \
+	"vm_files=memory vm_start=4 vm_send=/machine/result vm_end=1 "
+
+#define UNPACKING_FAILED "Initramfs unpacking failed: write error"
+
+enum { LOG, OUTPUT, ERROR, CONTROL, N_PORTS };
+
+static char *read_link_of_perfex(void)
+{
+	static char path[4096];
+	ssize_t length = readlink("/proc/self/exe", path, sizeof(path) - 1);
+	char *slash;
+
+	path[length > 0 ? length : 0] = '\0';
+	slash = strrchr(path, '/');
+	if (slash)
+		*slash = '\0';
+	return path;
+}
+
+char *machine_file(const struct machine *machine, const char *name)
+{
+	return text_print("%s/%s", machine->directory, name);
+}
+
+static bool has_machine(const char *directory)
+{
+	const struct machine machine = { .directory = (char *)directory };
+	char *path = machine_file(&machine, "processors");
+	bool found = access(path, R_OK) == 0;
+
+	free(path);
+	return found;
+}
+
+static char *find_directory(void)
+{
+	static const char *const places[] = { "../machine", "../lib/perfctr/machine",
+					      "/usr/local/lib/perfctr/machine",
+					      "/usr/lib/perfctr/machine" };
+	const char *named = getenv("PERFCTR_MACHINE"), *perfex = read_link_of_perfex();
+	char *directory;
+
+	if (named && !has_machine(named))
+		fail("PERFCTR_MACHINE=%s: there is no machine of perfctr", named);
+	if (named)
+		return text_print("%s", named);
+	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+		directory = text_print("%s%s%s", *places[i] == '/' ? "" : perfex,
+				       *places[i] == '/' ? "" : "/", places[i]);
+		if (has_machine(directory))
+			return directory;
+		free(directory);
+	}
+	fail("perfex exact needs the machine of perfctr, which is neither beside perfex (%s/../machine) "
+	     "nor installed; make machine in perfctr's sources builds it, make install-machine "
+	     "installs it, and PERFCTR_MACHINE=DIRECTORY names another place",
+	     perfex);
+}
+
+/* Copies one column of the line, which tabs separate, and moves to the next one. */
+static void take_column(char **line, char *column, size_t size)
+{
+	char *text = strsep(line, "\t");
+
+	if (!text || strlen(text) >= size)
+		fail("the table of the machine's processors is damaged; make machine makes it anew");
+	strcpy(column, text);
+}
+
+static bool find_processor(FILE *file, struct processor *processor, const char *name, FILE *names)
+{
+	char *line = NULL, *rest;
+	bool found = false;
+	size_t size = 0;
+
+	while (!found && getline(&line, &size, file) > 0) {
+		line[strcspn(line, "\n")] = '\0';
+		rest = line;
+		take_column(&rest, processor->name, sizeof(processor->name));
+		take_column(&rest, processor->cpu, sizeof(processor->cpu));
+		take_column(&rest, processor->board, sizeof(processor->board));
+		take_column(&rest, processor->kernel, sizeof(processor->kernel));
+		found = strcmp(processor->name, name) == 0;
+		fprintf(names, " %s", processor->name);
+	}
+	free(line);
+	return found;
+}
+
+void machine_find(struct machine *machine, const char *processor)
+{
+	struct text names;
+	char *path;
+	FILE *file;
+
+	machine->directory = find_directory();
+	path = machine_file(machine, "processors");
+	file = fopen(path, "re");
+	if (!file)
+		fail("cannot read %s: %m", path);
+	text_open(&names);
+	if (!find_processor(file, &machine->processor, processor, names.file))
+		fail("--processor=%s: there are%s", processor, text_close(&names));
+	free(text_close(&names));
+	fclose(file);
+	free(path);
+}
+
+/* Execution keeps the descriptor. */
+static int keep_open(int fd)
+{
+	fcntl(fd, F_SETFD, 0);
+	return fd;
+}
+
+static char **make_command(const struct machine *machine, int archive, const int *ports)
+{
+	char *command[] = {
+		machine_file(machine, LOADER),
+		"--library-path",
+		machine_file(machine, "lib"),
+		machine_file(machine, EMULATOR),
+		/* No configuration of the host's, and no device but the serial ports. */
+		"-nodefaults",
+		"-no-user-config",
+		"-display",
+		"none",
+		"-no-reboot",
+		"-L",
+		machine_file(machine, "firmware"),
+		/* Time is the number of instructions, at 2 ns each. */
+		"-accel",
+		"tcg,thread=single,tb-size=256,slices=1:1000:20000",
+		"-icount",
+		"shift=1,sleep=off,align=off",
+		"-rtc",
+		"base=2026-01-01,clock=vm",
+		"-seed",
+		"1",
+		"-smp",
+		"1",
+		"-machine",
+		text_print("%s", machine->processor.board),
+		"-cpu",
+		text_print("%s", machine->processor.cpu),
+		"-m",
+		text_print("%u", machine->memory_mb),
+		"-kernel",
+		machine_file(machine, "kernel"),
+		"-initrd",
+		text_print("/proc/self/fd/%d", archive),
+		"-append",
+		text_print("%s%s", KERNEL_ARGUMENTS, machine->processor.kernel),
+		"-serial",
+		text_print("file:/proc/self/fd/%d", ports[LOG]),
+		"-serial",
+		text_print("file:/proc/self/fd/%d", ports[OUTPUT]),
+		"-serial",
+		text_print("file:/proc/self/fd/%d", ports[ERROR]),
+		"-serial",
+		text_print("file:/proc/self/fd/%d", ports[CONTROL]),
+		NULL,
+	};
+	char **copy = allocate(sizeof(command) / sizeof(command[0]), sizeof(char *));
+
+	memcpy(copy, command, sizeof(command));
+	return copy;
+}
+
+static void __attribute__((noreturn))
+become_emulator(const struct machine *machine, int archive, const int *ports, const sigset_t *mask)
+{
+	char **command = make_command(machine, archive, ports);
+	int nowhere = open("/dev/null", O_RDWR | O_CLOEXEC);
+
+	/* No signal of the terminal ends the emulator: perfex ends it. */
+	setsid();
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	sigprocmask(SIG_SETMASK, mask, NULL);
+	keep_open(archive);
+	for (int i = 0; i < N_PORTS; i++)
+		keep_open(ports[i]);
+	dup2(nowhere, STDIN_FILENO);
+	dup2(nowhere, STDOUT_FILENO);
+	/* The emulator's own messages join those of the kernel. */
+	dup2(ports[LOG], STDERR_FILENO);
+	execv(command[0], command);
+	dprintf(STDERR_FILENO, "cannot execute %s: %m\n", command[0]);
+	_exit(EXIT_PERFEX);
+}
+
+/* Returns the contents of a file in memory, for free(). */
+static char *take_contents(int fd, size_t *size)
+{
+	off_t length = lseek(fd, 0, SEEK_END);
+	char *text = allocate(length > 0 ? (size_t)length : 0, 1);
+
+	*size = 0;
+	while (length > 0 && *size < (size_t)length) {
+		ssize_t n = pread(fd, text + *size, (size_t)length - *size, (off_t)*size);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			break;
+		*size += (size_t)n;
+	}
+	return text;
+}
+
+/*
+ * Waits for the emulator, or ends it at a signal that ends perfex.  Returns the number of the
+ * signal, or 0.
+ */
+static int wait_for_emulator(pid_t emulator, const sigset_t *waited)
+{
+	int signal = 0;
+
+	while (waitpid(emulator, NULL, WNOHANG) == 0) {
+		int got = sigwaitinfo(waited, NULL);
+
+		if (got <= 0 || got == SIGCHLD)
+			continue;
+		signal = got;
+		kill(emulator, SIGKILL);
+	}
+	return signal;
+}
+
+/* A signal that perfex ignores since its start stays ignored. */
+static void choose_signals(sigset_t *waited)
+{
+	static const int ending[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT };
+	struct sigaction action;
+
+	sigemptyset(waited);
+	sigaddset(waited, SIGCHLD);
+	for (size_t i = 0; i < sizeof(ending) / sizeof(ending[0]); i++)
+		if (sigaction(ending[i], NULL, &action) == 0 && action.sa_handler != SIG_IGN)
+			sigaddset(waited, ending[i]);
+}
+
+/* Takes a report such as "exited 3 0 0" as the status of wait(2).  Returns false for others. */
+static bool take_status(const char *line, int *wait_status)
+{
+	unsigned int number;
+
+	if (sscanf(line, "exited %u ", &number) == 1)
+		*wait_status = W_EXITCODE((int)number, 0);
+	else if (sscanf(line, "killed %u ", &number) == 1)
+		*wait_status = W_EXITCODE(0, (int)number);
+	else
+		return false;
+	return true;
+}
+
+/*
+ * The reports are lines.  The contents of the file that the machine sends follow the line "file
+ * LENGTH".  Returns false unless a status is there.
+ */
+static bool take_reports(const char *text, size_t size, struct machine_result *result)
+{
+	const char *end = text + size, *next;
+	size_t length;
+
+	for (; (next = memchr(text, '\n', (size_t)(end - text))); text = next) {
+		next++;
+		if (take_status(text, &result->wait_status))
+			return true;
+		if (strncmp(text, "failed ", 7) == 0)
+			complain("in the machine: %.*s", (int)(next - text - 8), text + 7);
+		if (sscanf(text, "file %zu\n", &length) != 1)
+			continue;
+		if (length > (size_t)(end - next))
+			return false;
+		result->file = allocate(length, 1);
+		result->file_size = length;
+		memcpy(result->file, next, length);
+		next += length;
+	}
+	return false;
+}
+
+/* The last lines of what the kernel and the emulator have said show what went wrong. */
+static void complain_of_machine(const char *log, size_t size)
+{
+	const char *start = log + size;
+
+	for (int lines = 0; start > log && lines <= 8; start--)
+		lines += start[-1] == '\n';
+	if (memmem(log, size, UNPACKING_FAILED, strlen(UNPACKING_FAILED)))
+		complain("the files do not fit into the machine's memory; give --memory=MB");
+	complain("the machine ended before COMMAND did; its last messages are:");
+	write_all(STDERR_FILENO, start, (size_t)(log + size - start));
+}
+
+static bool take_results(const int *ports, struct machine_result *result)
+{
+	size_t log_size, control_size;
+	char *log = take_contents(ports[LOG], &log_size),
+	     *control = take_contents(ports[CONTROL], &control_size);
+	bool ended;
+
+	result->output = take_contents(ports[OUTPUT], &result->output_size);
+	result->error = take_contents(ports[ERROR], &result->error_size);
+	result->out_of_memory = memmem(log, log_size, "Out of memory:", 14);
+	ended = take_reports(control, control_size, result);
+	if (!ended)
+		complain_of_machine(log, log_size);
+	free(control);
+	free(log);
+	return ended;
+}
+
+bool machine_run(const struct machine *machine, int archive, struct machine_result *result,
+		 int *ended_by)
+{
+	sigset_t waited, mask;
+	int ports[N_PORTS];
+	pid_t emulator;
+	bool ended;
+
+	*result = (struct machine_result){ 0 };
+	for (int i = 0; i < N_PORTS; i++) {
+		ports[i] = memfd_create("perfctr-port", MFD_CLOEXEC);
+		if (ports[i] < 0)
+			fail("no memory is left for the machine's output: %m");
+	}
+	/* An ignored SIGCHLD would never come. */
+	signal(SIGCHLD, SIG_DFL);
+	choose_signals(&waited);
+	sigprocmask(SIG_BLOCK, &waited, &mask);
+	emulator = fork();
+	if (emulator < 0)
+		fail("cannot start the machine: %m");
+	if (!emulator)
+		become_emulator(machine, archive, ports, &mask);
+	*ended_by = wait_for_emulator(emulator, &waited);
+	sigprocmask(SIG_SETMASK, &mask, NULL);
+	ended = !*ended_by && take_results(ports, result);
+	for (int i = 0; i < N_PORTS; i++)
+		close(ports[i]);
+	return ended;
+}
+
+void machine_result_free(struct machine_result *result)
+{
+	free(result->output);
+	free(result->error);
+	free(result->file);
+}

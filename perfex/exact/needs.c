@@ -1,0 +1,499 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Finds what programs need: interpreters, libraries, and programs that their arguments name. */
+#define _GNU_SOURCE
+#include "../textfile.h"
+#include "exact.h"
+
+#include <ctype.h>
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <fnmatch.h>
+#include <glob.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* The loader of glibc; libraries name none. */
+#define LOADER "/lib64/ld-linux-x86-64.so.2"
+#define USUAL_PATH "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+
+static bool matches_any(const char *const *patterns, const char *path)
+{
+	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+
+	for (; *patterns; patterns++)
+		if (fnmatch(*patterns, name, 0) == 0)
+			return true;
+	return false;
+}
+
+static const char *const shells[] = { "sh", "ash", "bash", "dash", "ksh*", "mksh", "zsh", NULL };
+
+/* Programs that start a program which their arguments name. */
+static const char *const starters[] = { "env",	   "find",    "ionice", "linux32",
+					"linux64", "nice",    "nohup",	"perfex",
+					"setarch", "setsid",  "stdbuf", "taskset",
+					"time",	   "timeout", "xargs",	NULL };
+
+/*
+ * Directories without which an interpreter does not start.  %s is the directory above the
+ * interpreter's, %b its name.
+ */
+static const struct {
+	const char *program, *directory;
+} companions[] = {
+	{ "python3.*", "%s/lib/%b" },
+	{ "perl*", "%s/lib/*/perl-base" },
+	{ "perl*", "%s/lib/*/perl/5.*" },
+	{ "perl*", "%s/share/perl/5.*" },
+};
+
+static bool is_usual(const char *directory, size_t length)
+{
+	const char *path = USUAL_PATH, *end;
+
+	for (; *path; path = end + (*end == ':')) {
+		end = strchrnul(path, ':');
+		if ((size_t)(end - path) == length && strncmp(path, directory, length) == 0)
+			return true;
+	}
+	return false;
+}
+
+static bool has_directory(const struct files *files, const char *path, size_t length)
+{
+	for (size_t i = 0; i < files->directories.n; i++)
+		if (strlen(files->directories.word[i]) == length &&
+		    strncmp(files->directories.word[i], path, length) == 0)
+			return true;
+	return false;
+}
+
+static void remember_directory(struct files *files, const char *program)
+{
+	size_t length = (size_t)(strrchr(program, '/') - program);
+	char *directory;
+
+	if (is_usual(program, length) || has_directory(files, program, length))
+		return;
+	directory = strndup(program, length);
+	if (!directory)
+		fail("out of memory");
+	append_word(&files->directories, directory);
+}
+
+static bool is_executable_file(const char *path)
+{
+	struct stat status;
+
+	return stat(path, &status) == 0 && S_ISREG(status.st_mode) && access(path, X_OK) == 0;
+}
+
+/*
+ * Copies the next directory of PATH, as an absolute path, and moves to the one behind it.  Returns
+ * NULL at the end.  The caller frees the copy.
+ */
+static char *next_directory(const char **path)
+{
+	size_t length = strcspn(*path, ":");
+	char *here = NULL, *directory;
+	bool is_relative = **path != '/';
+
+	if (!**path)
+		return NULL;
+	if (is_relative)
+		here = getcwd(NULL, 0);
+	directory = text_print("%s%s%.*s", here ? here : "", is_relative && length ? "/" : "",
+			       (int)length, *path);
+	*path += length + ((*path)[length] == ':');
+	free(here);
+	return directory;
+}
+
+static const char *usual_path(void)
+{
+	const char *path = getenv("PATH");
+
+	return path ? path : USUAL_PATH;
+}
+
+/* Returns the path of a program, for free(), or NULL. */
+static char *find_program(const char *name, size_t length)
+{
+	const char *path = usual_path();
+	char *directory, *file;
+
+	while ((directory = next_directory(&path))) {
+		file = text_print("%s/%.*s", directory, (int)length, name);
+		free(directory);
+		if (is_executable_file(file))
+			return file;
+		free(file);
+	}
+	return NULL;
+}
+
+/* Directories with programs precede the usual ones, in the order of the caller's PATH. */
+char *needs_path(const struct files *files)
+{
+	const char *path = usual_path();
+	char *directory;
+	struct text text;
+
+	fputs("PATH=", text_open(&text));
+	while ((directory = next_directory(&path))) {
+		if (has_directory(files, directory, strlen(directory)))
+			fprintf(text.file, "%s:", directory);
+		free(directory);
+	}
+	fputs(USUAL_PATH, text.file);
+	return text_close(&text);
+}
+
+/* Puts in the program.  Returns false with errno set if it cannot be read. */
+static bool add_program(struct files *files, const char *path, enum needing_kind kind)
+{
+	char *real = files_add(files, path);
+
+	for (size_t i = files->n_needing; real && i-- > files->n_settled;)
+		if (strcmp(files->needing[i].path, real) == 0 && files->needing[i].kind < kind)
+			files->needing[i].kind = kind;
+	free(real);
+	return real;
+}
+
+char *needs_program(struct files *files, const char *name)
+{
+	char *path = strchr(name, '/') ? strdup(name) : find_program(name, strlen(name));
+	int error;
+
+	if (!path) {
+		complain("%s: there is no such program in PATH", name);
+		exit(EXIT_NOT_FOUND);
+	}
+	errno = 0;
+	if (is_executable_file(path) && add_program(files, path, NEEDING_REQUIRED)) {
+		if (!strchr(name, '/'))
+			remember_directory(files, path);
+		return path;
+	}
+	error = errno ? errno : EACCES; /* a directory, for example */
+	complain("%s: %s", path, files_error(error));
+	exit(error == ENOENT || error == ENOTDIR ? EXIT_NOT_FOUND : EXIT_NOT_EXECUTABLE);
+}
+
+static bool is_of_word(char c)
+{
+	return isalnum((unsigned char)c) || (c && strchr("_./+-", c));
+}
+
+static void add_word(struct files *files, const char *word, size_t length)
+{
+	bool is_path = memchr(word, '/', length);
+	char *path = is_path ? strndup(word, length) : find_program(word, length);
+
+	if (path && is_executable_file(path)) {
+		if (add_program(files, path, NEEDING_PROGRAM) && !is_path)
+			remember_directory(files, path);
+	} else if (path && *path == '/') {
+		free(files_add(files, path));
+	}
+	free(path);
+}
+
+/*
+ * Adds the programs and files that a text for a shell names, but for its comments.  A word that
+ * names nothing is no error.
+ */
+static void add_words(struct files *files, const char *text, size_t size)
+{
+	for (size_t at = 0; at < size; at++) {
+		size_t length = 0;
+
+		while (at + length < size && is_of_word(text[at + length]))
+			length++;
+		if (length)
+			add_word(files, text + at, length);
+		at += length;
+		if (at < size && text[at] == '#' && (!at || isspace((unsigned char)text[at - 1])))
+			while (at < size && text[at] != '\n')
+				at++;
+	}
+}
+
+void needs_of_shell(struct files *files, const char *line)
+{
+	add_words(files, line, strlen(line));
+}
+
+/* Adds the programs that a script names, unless the file is a program. */
+static void add_script(struct files *files, int fd)
+{
+	static char text[1 << 20];
+	ssize_t n = pread(fd, text, sizeof(text), 0);
+
+	if (n > 0 && !memchr(text, '\0', (size_t)n))
+		add_words(files, text, (size_t)n);
+}
+
+static void add_argument(struct files *files, const char *path, bool is_script)
+{
+	struct stat status;
+	bool is_empty;
+	char *real;
+	int fd;
+
+	if (stat(path, &status) < 0)
+		return;
+	is_empty = S_ISDIR(status.st_mode) && !files_has(files, path);
+	real = files_add(files, path);
+	if (real && is_empty)
+		complain("warning: the directory %s is empty in the machine without --with=%s",
+			 path, path);
+	free(real);
+	fd = is_script && S_ISREG(status.st_mode) ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+	if (fd < 0)
+		return;
+	add_script(files, fd);
+	close(fd);
+}
+
+void needs_arguments(struct files *files, char *const *command)
+{
+	bool is_shell = matches_any(shells, command[0]);
+	bool starts = is_shell || matches_any(starters, command[0]);
+
+	for (char *const *argument = command + 1; *argument; argument++) {
+		const char *equal = strchr(*argument, '=');
+
+		add_argument(files, *argument, is_shell);
+		if (equal)
+			add_argument(files, equal + 1, false);
+		if (starts)
+			needs_of_shell(files, *argument);
+	}
+}
+
+/* Returns the output of the loader, which lists the program's libraries, for free(). */
+static char *list_libraries(const struct files *files, const char *loader, const char *program)
+{
+	bool is_musl = strstr(loader, "/ld-musl");
+	const char *option = is_musl ? "--list" : "--inhibit-cache";
+	struct text text;
+	char buffer[4096];
+	int ends[2];
+	ssize_t n;
+	pid_t pid;
+
+	if (pipe2(ends, O_CLOEXEC) < 0 || (pid = fork()) < 0)
+		fail("cannot execute %s: %m", loader);
+	if (!pid) {
+		int nowhere = open("/dev/null", O_RDWR);
+
+		dup2(nowhere, STDIN_FILENO);
+		dup2(ends[1], STDOUT_FILENO);
+		dup2(nowhere, STDERR_FILENO);
+		environ = (char **)files->environment;
+		/* glibc's option --list would end at the first library that is missing. */
+		if (is_musl || setenv("LD_TRACE_LOADED_OBJECTS", "1", 1) == 0)
+			execl(loader, loader, option, program, NULL);
+		_exit(EXIT_NOT_EXECUTABLE);
+	}
+	close(ends[1]);
+	text_open(&text);
+	while ((n = read(ends[0], buffer, sizeof(buffer))) > 0 || (n < 0 && errno == EINTR))
+		if (n > 0)
+			fwrite(buffer, 1, (size_t)n, text.file);
+	close(ends[0]);
+	while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
+		;
+	return text_close(&text);
+}
+
+/* A line is "name => file (address)" for a library, and "file (address)" for the loader. */
+static void add_library(struct files *files, const struct needing *needing, char *line)
+{
+	char *arrow = strstr(line, " => "), *file = arrow ? arrow + 4 : line;
+	char *end = strrchr(file, '(');
+
+	line += strspn(line, " \t");
+	if (arrow && strncmp(file, "not found", 9) == 0) {
+		*arrow = '\0';
+		if (needing->kind == NEEDING_REQUIRED)
+			fail("%s needs the library %s, which the machine's loader does not find; "
+			     "give --env=LD_LIBRARY_PATH=DIRECTORY",
+			     needing->path, line);
+		return;
+	}
+	if (!arrow)
+		file = line;
+	if (!end || *file != '/')
+		return;
+	while (end > file && end[-1] == ' ')
+		end--;
+	*end = '\0';
+	free(files_add(files, file));
+}
+
+static void add_libraries(struct files *files, const struct needing *needing, const char *loader)
+{
+	char *text = list_libraries(files, loader, needing->path), *rest = text, *line;
+
+	while ((line = strsep(&rest, "\n")))
+		add_library(files, needing, line);
+	free(text);
+}
+
+/* Returns the loader of a dynamic program or library, for free(); NULL for a static program. */
+static char *find_loader(int fd, const Elf64_Ehdr *header)
+{
+	bool is_dynamic = false;
+
+	for (unsigned int i = 0; i < header->e_phnum; i++) {
+		Elf64_Phdr segment;
+		char path[4096];
+		ssize_t n;
+
+		if (pread(fd, &segment, sizeof(segment),
+			  (off_t)(header->e_phoff + i * sizeof(segment))) != sizeof(segment))
+			return NULL;
+		is_dynamic |= segment.p_type == PT_DYNAMIC;
+		if (segment.p_type != PT_INTERP || segment.p_filesz >= sizeof(path))
+			continue;
+		n = pread(fd, path, segment.p_filesz, (off_t)segment.p_offset);
+		return n > 0 && path[n - 1] == '\0' ? strdup(path) : NULL;
+	}
+	return is_dynamic && access(LOADER, X_OK) == 0 ? strdup(LOADER) : NULL;
+}
+
+/* perfex executes no other loaders: any file may name any program as its loader. */
+static bool is_loader_of_system(const char *loader)
+{
+	static const char *const patterns[] = { LOADER, "/lib/ld-musl-x86_64.so.1",
+						"/nix/store/*/lib/ld-linux-x86-64.so.2",
+						"/gnu/store/*/lib/ld-linux-x86-64.so.2" };
+
+	for (size_t i = 0; i < sizeof(patterns) / sizeof(patterns[0]); i++)
+		if (fnmatch(patterns[i], loader, FNM_PATHNAME) == 0)
+			return true;
+	return false;
+}
+
+static void need_of_elf(struct files *files, const struct needing *needing, int fd,
+			const Elf64_Ehdr *header)
+{
+	bool fits = header->e_ident[EI_CLASS] == ELFCLASS64 && header->e_machine == EM_X86_64;
+	char *loader;
+
+	if (!fits && needing->kind == NEEDING_REQUIRED)
+		fail("%s is no program of x86-64; the machine executes no other", needing->path);
+	if (!fits || (header->e_type != ET_EXEC && header->e_type != ET_DYN))
+		return;
+	loader = find_loader(fd, header);
+	if (!loader)
+		return;
+	free(files_add(files, loader));
+	if (is_loader_of_system(loader))
+		add_libraries(files, needing, loader);
+	else if (needing->kind != NEEDING_FILE)
+		complain("warning: perfex does not execute the loader %s, which is no part of the "
+			 "system; give the libraries of %s by --with=PATH",
+			 loader, needing->path);
+	free(loader);
+}
+
+/* Returns the program that env(1) starts with these arguments; "" if there is none. */
+static char *find_started(char *arguments)
+{
+	char *word;
+
+	while ((word = strsep(&arguments, " \t")))
+		if (*word && *word != '-' && !strchr(word, '='))
+			return word;
+	return "";
+}
+
+static void need_of_script(struct files *files, const struct needing *needing, int fd, char *line)
+{
+	char *interpreter = line + strspn(line, " \t"), *arguments;
+
+	interpreter[strcspn(interpreter, "\n")] = '\0';
+	arguments = interpreter + strcspn(interpreter, " \t");
+	if (*arguments)
+		*arguments++ = '\0';
+	if (!add_program(files, interpreter, needing->kind)) {
+		if (needing->kind == NEEDING_REQUIRED)
+			fail("%s needs the interpreter %s: %s", needing->path, interpreter,
+			     files_error(errno));
+		return;
+	}
+	needs_of_shell(files, arguments);
+	if (matches_any(shells, interpreter) || matches_any(shells, find_started(arguments)))
+		add_script(files, fd);
+}
+
+/* Adds the directories of companions[] that the interpreter has. */
+static void need_of_interpreter(struct files *files, const char *path)
+{
+	const char *name = strrchr(path, '/') + 1;
+	const char *above = memrchr(path, '/', (size_t)(name - 1 - path));
+
+	for (size_t i = 0; above && i < sizeof(companions) / sizeof(companions[0]); i++) {
+		struct text pattern;
+		glob_t found;
+
+		if (fnmatch(companions[i].program, name, 0) != 0)
+			continue;
+		text_open(&pattern);
+		for (const char *c = companions[i].directory; *c; c++) {
+			if (c[0] == '%' && c[1] == 's')
+				fwrite(path, 1, (size_t)(above - path), pattern.file);
+			else if (c[0] == '%')
+				fputs(name, pattern.file);
+			else
+				putc(*c, pattern.file);
+			c += *c == '%';
+		}
+		/* A compiled module of Python has the time of its source, and must keep it. */
+		files->keeps_times = true;
+		if (glob(text_close(&pattern), GLOB_ONLYDIR, NULL, &found) == 0)
+			for (size_t n = 0; n < found.gl_pathc; n++)
+				files_add_tree(files, found.gl_pathv[n]);
+		files->keeps_times = false;
+		globfree(&found);
+		free(pattern.text);
+	}
+}
+
+static void settle_one(struct files *files, const struct needing *needing)
+{
+	union {
+		Elf64_Ehdr header;
+		char text[256];
+	} start = { .text = "" };
+	int fd = open(needing->path, O_RDONLY | O_CLOEXEC);
+
+	if (fd < 0)
+		return;
+	if (read(fd, start.text, sizeof(start.text) - 1) > 2) {
+		if (memcmp(start.text, ELFMAG, SELFMAG) == 0)
+			need_of_elf(files, needing, fd, &start.header);
+		else if (memcmp(start.text, "#!", 2) == 0 && needing->kind != NEEDING_FILE)
+			need_of_script(files, needing, fd, start.text + 2);
+	}
+	close(fd);
+	if (needing->kind != NEEDING_FILE)
+		need_of_interpreter(files, needing->path);
+}
+
+void needs_settle(struct files *files)
+{
+	while (files->n_settled < files->n_needing) {
+		/* Files that are added move the array. */
+		struct needing needing = files->needing[files->n_settled++];
+
+		settle_one(files, &needing);
+	}
+}

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* 1 + 1000 * 11 + 3 = 11,004 instructions: a loop of two blocks. */
+#include <asm/unistd.h>
+
+	.globl	_start
+_start:
+	mov	$1000, %ecx		# 1
+1:	.rept	4
+	nop				# 4 * 1000
+	.endr
+	jmp	2f			# 1000
+	ud2
+2:	.rept	4
+	nop				# 4 * 1000
+	.endr
+	dec	%ecx			# 1000
+	jnz	1b			# 1000
+	mov	$__NR_exit, %eax	# 1
+	xor	%edi, %edi		# 1
+	syscall				# 1

@@ -1,0 +1,19 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Tests of perfex exact. They boot the machine that "make machine" has packed.
+
+EXACT := $(BUILD)/tests/exact
+EXACT_PROGRAMS := $(addprefix $(EXACT)/,nops loop blocks string avx512 threads)
+ALL += $(EXACT_PROGRAMS)
+CHECKS += check-exact
+
+$(EXACT)/threads: tests/exact/threads.c
+	@mkdir -p $(@D)
+	$(SAY_CC)$(CC) $(CFLAGS) -pthread $(LDFLAGS) -o $@ $<
+
+$(EXACT)/%: tests/exact/asm/%.S
+	@mkdir -p $(@D)
+	$(SAY_CC)$(CC) $(SAME_ANYWHERE) -nostdlib -static -Wl,-z,noexecstack -o $@ $<
+
+.PHONY: check-exact
+check-exact: $(EXACT_PROGRAMS) $(GUEST)/memory
+	@tests/exact/run

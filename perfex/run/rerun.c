@@ -113,11 +113,13 @@ static bool open_by_child(const char *path, struct watch *watch)
 	return status == 0 && !watch->stop;
 }
 
-static bool take_input(const char *path, struct watch *watch)
+static bool take_input(struct rerun *rerun, struct watch *watch)
 {
+	const char *path = rerun->input;
 	struct stat status = { 0 };
 	bool waits = stat(path, &status) == 0 && !S_ISREG(status.st_mode);
 
+	rerun->holds_pipe = S_ISFIFO(status.st_mode);
 	if (S_ISDIR(status.st_mode))
 		errno = EISDIR;
 	else if (waits ? open_by_child(path, watch) : open_input(path))
@@ -170,6 +172,14 @@ static const char *name_of_stream(const struct stat *status)
 	return NULL;
 }
 
+static bool close_input(void)
+{
+	if (open_input("/dev/null"))
+		return true;
+	complain("cannot open /dev/null: %m");
+	return false;
+}
+
 /* The first run would read all that there is, and the others nothing. */
 static bool replace_input(unsigned int runs, const char *stream)
 {
@@ -177,10 +187,7 @@ static bool replace_input(unsigned int runs, const char *stream)
 		complain("standard input is %s, which can be read once: the %u runs read /dev/null "
 			 "instead; name a file for them by --input=FILE",
 			 stream, runs);
-	if (open_input("/dev/null"))
-		return true;
-	complain("cannot open /dev/null: %m");
-	return false;
+	return close_input();
 }
 
 bool rerun_begin(struct rerun *rerun, unsigned int runs)
@@ -240,12 +247,18 @@ static bool prepare_run(const char *command, struct watch *watch)
 	return status == 0 && !watch->stop;
 }
 
-bool rerun_next(const struct rerun *rerun, struct watch *watch)
+bool rerun_next(struct rerun *rerun, struct watch *watch)
 {
+	/*
+	 * While perfex has the pipe of the run before open, the writer for the next run does not
+	 * wait for that run, and may be gone before it.
+	 */
+	if (rerun->holds_pipe && !close_input())
+		return false;
 	if (rerun->prepare && !prepare_run(rerun->prepare, watch))
 		return false;
 	if (rerun->input)
-		return take_input(rerun->input, watch);
+		return take_input(rerun, watch);
 	if (rerun->start == NO_START || lseek(STDIN_FILENO, rerun->start, SEEK_SET) >= 0)
 		return true;
 	complain("standard input cannot be rewound for another run: %s", strerror(errno));

@@ -72,6 +72,7 @@ struct rerun {
 	const char *input;   /* --input: the file for standard input; NULL: perfex's own */
 	const char *prepare; /* --prepare: command of the shell before each run; NULL: none */
 	off_t start;	     /* of standard input in each run, or NO_START; see rerun_begin() */
+	bool holds_pipe;     /* standard input is a pipe that rerun_next() has opened */
 };
 
 #define NO_START (-1) /* standard input is not rewound */
@@ -85,7 +86,7 @@ bool rerun_begin(struct rerun *rerun, unsigned int runs);
  * regular file.  Sets watch->stop, and returns false, if a signal comes meanwhile: perfex then ends
  * as the signal would have ended it.
  */
-bool rerun_next(const struct rerun *rerun, struct watch *watch);
+bool rerun_next(struct rerun *rerun, struct watch *watch);
 /* Has the command ended with a status other than 0 that --ignore-failure ignores? */
 bool failure_is_ignored(const struct options *options, int wait_status);
 /* Says how many runs of a command did.  head: begins the line */

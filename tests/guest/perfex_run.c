@@ -398,7 +398,8 @@ START_TEST(each_run_reads_the_pipe_that_is_prepared_for_it)
 	enter_directory();
 	expect(&r, "mkfifo pipe; perfex -o out --prepare='echo fed >pipe &' --input=pipe cat", 0);
 	ck_assert_str_eq(r.out, "fed\n");
-	expect(&r, "perfex -o out -r 2 --prepare='echo x >>new; cat new >pipe &' --input=pipe cat", 0);
+	/* The writer has time to run before perfex opens the pipe. */
+	expect(&r, "perfex -o out -r 2 --prepare='echo x >>new; cat new >pipe & sleep 1' --input=pipe cat", 0);
 	ck_assert_str_eq(r.out, "x\nx\nx\n");
 	expect(&r, "perfex -o out -r 2 --prepare='rm pipe; mkfifo pipe; echo made >pipe &' --input=pipe cat", 0);
 	ck_assert_str_eq(r.out, "made\nmade\n");

@@ -8,7 +8,7 @@
  * characters.c	characters of UTF-8, and control characters
  * rows.c	rows of options that several subcommands have: events, modes, backends
  * error.c	writes one line to standard error
- * process.c	allocates memory or ends perfex; texts in memory; time; output; perfex's end
+ * process.c	allocates memory or ends perfex; texts; signals; time; output; perfex's end
  * refusals.c	error messages for counters that perfex does not get
  * words.c	replaces functions by commands in the library's error messages
  * holders.c	shows which processes hold the counters
@@ -280,6 +280,8 @@ FILE *text_open(struct text *text);
 /* Closes the stream, and returns the text, for free(). */
 char *text_close(struct text *text);
 
+/* Asked before perfex handles the signal: was perfex started to ignore it, as by nohup(1)? */
+bool signal_is_ignored(int signo);
 uint64_t timespec_ns(struct timespec time);
 uint64_t now_ns(void); /* CLOCK_MONOTONIC */
 /* Writes all size bytes.  Returns false with errno set on an error. */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Memory, time and output of perfex, and its end. */
+/* Memory, signals, time and output of perfex, and its end. */
 #define _GNU_SOURCE
 #include "perfex.h"
 
@@ -46,6 +46,13 @@ char *text_close(struct text *text)
 	if (fclose(text->file))
 		fail("out of memory");
 	return text->text;
+}
+
+bool signal_is_ignored(int signo)
+{
+	struct sigaction action;
+
+	return sigaction(signo, NULL, &action) == 0 && action.sa_handler == SIG_IGN;
 }
 
 uint64_t timespec_ns(struct timespec time)

@@ -261,12 +261,11 @@ static int wait_for_emulator(pid_t emulator, const sigset_t *waited)
 static void choose_signals(sigset_t *waited)
 {
 	static const int ending[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT };
-	struct sigaction action;
 
 	sigemptyset(waited);
 	sigaddset(waited, SIGCHLD);
 	for (size_t i = 0; i < sizeof(ending) / sizeof(ending[0]); i++)
-		if (sigaction(ending[i], NULL, &action) == 0 && action.sa_handler != SIG_IGN)
+		if (!signal_is_ignored(ending[i]))
 			sigaddset(waited, ending[i]);
 }
 

@@ -18,13 +18,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static bool is_ignored(int signo)
-{
-	struct sigaction action;
-
-	return sigaction(signo, NULL, &action) == 0 && action.sa_handler == SIG_IGN;
-}
-
 /*
  * SIGTERM and SIGHUP are passed on to the command, or end the counting if there is none.  The
  * terminal sends SIGINT and SIGQUIT to the command as well: perfex survives them, to report.  A
@@ -40,7 +33,7 @@ void watch_begin(struct watch *watch, bool with_command)
 	*watch = (struct watch){ .ignored_children = signal(SIGCHLD, SIG_DFL) == SIG_IGN };
 	sigemptyset(&taken);
 	for (size_t i = 0; i < sizeof(ending) / sizeof(ending[0]); i++)
-		if (!is_ignored(ending[i]))
+		if (!signal_is_ignored(ending[i]))
 			sigaddset(&taken, ending[i]);
 	blocked = taken;
 	sigaddset(&blocked, SIGPIPE);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Catches signals, so that perfex first restores the terminal and ends the child. */
 #define _GNU_SOURCE
+#include "../perfex.h"
 #include "scope.h"
 
 #include <signal.h>
@@ -19,11 +20,11 @@ static void keep_signal(int signal)
 
 void signals_catch(void)
 {
-	struct sigaction action = { .sa_handler = keep_signal }, old;
+	struct sigaction action = { .sa_handler = keep_signal };
 
 	sigemptyset(&ours);
 	for (int i = 0; i < N_SIGNALS; i++) {
-		if (sigaction(signals[i], NULL, &old) == 0 && old.sa_handler == SIG_IGN)
+		if (signal_is_ignored(signals[i]))
 			continue;
 		sigaction(signals[i], &action, NULL);
 		sigaddset(&ours, signals[i]);

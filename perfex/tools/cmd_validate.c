@@ -83,10 +83,10 @@ static void note_signal(int number)
 static void catch_signals(void)
 {
 	static const int ending[] = { SIGINT, SIGTERM, SIGHUP };
-	struct sigaction action = { .sa_handler = note_signal, .sa_flags = SA_RESTART }, before;
+	struct sigaction action = { .sa_handler = note_signal, .sa_flags = SA_RESTART };
 
 	for (size_t i = 0; i < sizeof(ending) / sizeof(ending[0]); i++)
-		if (sigaction(ending[i], NULL, &before) == 0 && before.sa_handler != SIG_IGN)
+		if (!signal_is_ignored(ending[i]))
 			sigaction(ending[i], &action, NULL);
 }
 

@@ -77,12 +77,9 @@ static sigset_t watched_signals(void)
 
 	sigemptyset(&set);
 	sigaddset(&set, SIGCHLD);
-	for (size_t i = 0; i < sizeof(ending) / sizeof(ending[0]); i++) {
-		struct sigaction action;
-
-		if (sigaction(ending[i], NULL, &action) == 0 && action.sa_handler != SIG_IGN)
+	for (size_t i = 0; i < sizeof(ending) / sizeof(ending[0]); i++)
+		if (!signal_is_ignored(ending[i]))
 			sigaddset(&set, ending[i]);
-	}
 	return set;
 }
 

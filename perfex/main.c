@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Finds the subcommand and runs it.  Answers for subcommands of perf that perfex lacks. */
-#define _GNU_SOURCE
+#include "path.h"
 #include "perfex.h"
 
 #include <fcntl.h>
@@ -99,21 +99,10 @@ static const struct perf_command {
 
 static bool is_program(const char *name)
 {
-	const char *path = getenv("PATH");
-	bool found = false;
-	char *file;
+	char *file = path_find_program(getenv("PATH"), ".", name);
+	bool found = file;
 
-	for (path = path ? path : "/bin:/usr/bin"; !found; path++) {
-		size_t length = strcspn(path, ":");
-
-		if (asprintf(&file, "%.*s%s%s", (int)length, path, length ? "/" : "", name) < 0)
-			fail("out of memory");
-		found = access(file, X_OK) == 0;
-		free(file);
-		path += length;
-		if (!*path)
-			break;
-	}
+	free(file);
 	return found;
 }
 

@@ -13,6 +13,7 @@
  * words.c	replaces functions by commands in the library's error messages
  * holders.c	shows which processes hold the counters
  * json_member.c	adds members to JSON objects, or ends perfex
+ * path.c	searches PATH for programs
  * by_address.h	searches arrays that are sorted by address
  */
 #ifndef PERFEX_H

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Finds what programs need: interpreters, libraries, and programs that their arguments name. */
 #define _GNU_SOURCE
+#include "../path.h"
 #include "../textfile.h"
 #include "exact.h"
 
@@ -84,34 +85,6 @@ static void remember_directory(struct files *files, const char *program)
 	append_word(&files->directories, directory);
 }
 
-static bool is_executable_file(const char *path)
-{
-	struct stat status;
-
-	return stat(path, &status) == 0 && S_ISREG(status.st_mode) && access(path, X_OK) == 0;
-}
-
-/*
- * Copies the next directory of PATH, as an absolute path, and moves to the one behind it.  Returns
- * NULL at the end.  The caller frees the copy.
- */
-static char *next_directory(const char **path)
-{
-	size_t length = strcspn(*path, ":");
-	char *here = NULL, *directory;
-	bool is_relative = **path != '/';
-
-	if (!**path)
-		return NULL;
-	if (is_relative)
-		here = getcwd(NULL, 0);
-	directory = text_print("%s%s%.*s", here ? here : "", is_relative && length ? "/" : "",
-			       (int)length, *path);
-	*path += length + ((*path)[length] == ':');
-	free(here);
-	return directory;
-}
-
 static const char *usual_path(void)
 {
 	const char *path = getenv("PATH");
@@ -119,35 +92,38 @@ static const char *usual_path(void)
 	return path ? path : USUAL_PATH;
 }
 
-/* Returns the path of a program, for free(), or NULL. */
-static char *find_program(const char *name, size_t length)
+static char *current_directory(void)
 {
-	const char *path = usual_path();
-	char *directory, *file;
+	char *here = getcwd(NULL, 0);
 
-	while ((directory = next_directory(&path))) {
-		file = text_print("%s/%.*s", directory, (int)length, name);
-		free(directory);
-		if (is_executable_file(file))
-			return file;
-		free(file);
-	}
-	return NULL;
+	if (!here)
+		fail("cannot find the current directory: %m");
+	return here;
+}
+
+/* Returns the absolute path of a program, for free(), or NULL. */
+static char *find_program(const char *name)
+{
+	char *here = current_directory(), *file = path_find_program(usual_path(), here, name);
+
+	free(here);
+	return file;
 }
 
 /* Directories with programs precede the usual ones, in the order of the caller's PATH. */
 char *needs_path(const struct files *files)
 {
+	char *here = current_directory(), *directory;
 	const char *path = usual_path();
-	char *directory;
 	struct text text;
 
 	fputs("PATH=", text_open(&text));
-	while ((directory = next_directory(&path))) {
+	while ((directory = path_next_directory(&path, here))) {
 		if (has_directory(files, directory, strlen(directory)))
 			fprintf(text.file, "%s:", directory);
 		free(directory);
 	}
+	free(here);
 	fputs(USUAL_PATH, text.file);
 	return text_close(&text);
 }
@@ -166,20 +142,19 @@ static bool add_program(struct files *files, const char *path, enum needing_kind
 
 char *needs_program(struct files *files, const char *name)
 {
-	char *path = strchr(name, '/') ? strdup(name) : find_program(name, strlen(name));
+	char *path = strchr(name, '/') ? strdup(name) : find_program(name);
 	int error;
 
 	if (!path) {
 		complain("%s: there is no such program in PATH", name);
 		exit(EXIT_NOT_FOUND);
 	}
-	errno = 0;
 	if (is_executable_file(path) && add_program(files, path, NEEDING_REQUIRED)) {
 		if (!strchr(name, '/'))
 			remember_directory(files, path);
 		return path;
 	}
-	error = errno ? errno : EACCES; /* a directory, for example */
+	error = errno;
 	complain("%s: %s", path, files_error(error));
 	exit(error == ENOENT || error == ENOTDIR ? EXIT_NOT_FOUND : EXIT_NOT_EXECUTABLE);
 }
@@ -191,8 +166,9 @@ static bool is_of_word(char c)
 
 static void add_word(struct files *files, const char *word, size_t length)
 {
-	bool is_path = memchr(word, '/', length);
-	char *path = is_path ? strndup(word, length) : find_program(word, length);
+	char *name = text_print("%.*s", (int)length, word);
+	bool is_path = strchr(name, '/');
+	char *path = is_path ? strdup(name) : find_program(name);
 
 	if (path && is_executable_file(path)) {
 		if (add_program(files, path, NEEDING_PROGRAM) && !is_path)
@@ -201,6 +177,7 @@ static void add_word(struct files *files, const char *word, size_t length)
 		free(files_add(files, path));
 	}
 	free(path);
+	free(name);
 }
 
 /*

@@ -285,6 +285,29 @@ START_TEST(a_program_is_run_though_perf_has_a_command_of_its_name)
 }
 END_TEST
 
+START_TEST(a_directory_is_no_program)
+{
+	struct command_result annotate, record;
+
+	enter_directory();
+	ck_assert_int_eq(mkdir("annotate", 0755), 0);
+	ck_assert_int_eq(mkdir("record", 0755), 0);
+	setenv("PATH", ".:/usr/bin:/bin", 1);
+	annotate = PERFEX("annotate");
+	record = PERFEX("stat", "record", "true");
+	leave_directory();
+	ck_assert_str_eq(annotate.err,
+			 "perfex: perfex record takes samples, perfex samples --annotate=FUNCTION shows them "
+			 "by instruction; to count a program of the name 'annotate', type perfex run "
+			 "annotate\n");
+	ck_assert_int_eq(annotate.status, 125);
+	ck_assert_str_eq(record.err,
+			 "perfex: perfex -j -o FILE COMMAND keeps the counts, perfex diff compares them; to "
+			 "count a program of the name 'record', type perfex run record\n");
+	ck_assert_int_eq(record.status, 125);
+}
+END_TEST
+
 /*
  * Options of perf, and the same options of perfex.  Two runs have different counts, so only the first lines of the
  * outputs are compared.
@@ -392,6 +415,7 @@ TCase *habits_tests(void)
 	tcase_add_loop_test(tests, help_of_a_subcommand_is_its_option, 0, ARRAY_SIZE(helps));
 	tcase_add_test(tests, help_fits_into_80_columns);
 	tcase_add_test(tests, a_program_is_run_though_perf_has_a_command_of_its_name);
+	tcase_add_test(tests, a_directory_is_no_program);
 	tcase_add_loop_test(tests, an_option_of_perf_is_perfex_own, 0, ARRAY_SIZE(options));
 	tcase_add_loop_test(tests, names_of_caches_are_what_linux_counts, 0, ARRAY_SIZE(caches));
 	tcase_add_test(tests, what_a_pentium_4_misses_is_replayed);

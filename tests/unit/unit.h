@@ -45,5 +45,6 @@ TCase *software_tests(void);
 TCase *strangers_tests(void);
 TCase *hierarchy_tests(void);
 TCase *samples_tests(void);
+TCase *path_tests(void);
 
 #endif

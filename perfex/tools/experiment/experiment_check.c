@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "experiment.h"
+#include "../../path.h"
 #include "../../perfex.h"
 
 #include <errno.h>
@@ -15,7 +16,8 @@ static const unsigned int mode_bits[] = {
 };
 
 /*
- * Returns the PATH that the program gets.  The last setting wins, as in the program's environment.
+ * Returns the PATH that the program gets, or NULL.  The last setting wins, as in the program's
+ * environment.
  */
 static const char *search_path(const struct program *program)
 {
@@ -24,52 +26,15 @@ static const char *search_path(const struct program *program)
 	for (size_t i = 0; i < program->environment.n; i += 2)
 		if (strcmp(program->environment.string[i], "PATH") == 0)
 			path = program->environment.string[i + 1];
-	return path ? path : "/bin:/usr/bin";
-}
-
-static bool is_executable(const char *path)
-{
-	struct stat status;
-
-	if (stat(path, &status) < 0 || access(path, X_OK) < 0)
-		return false;
-	errno = EACCES;
-	return S_ISREG(status.st_mode);
-}
-
-/*
- * Returns one path that execvp() would try, for free().  Relative names start at the directory in
- * which the program will run.
- */
-static char *is_candidate(const struct program *program, const char *directory, size_t length)
-{
-	const char *name = program->command.string[0];
-	const char *where = program->directory ? program->directory : ".";
-	char *relative = length ? text_print("%.*s/%s", (int)length, directory, name)
-				: text_print("%s", name);
-	char *path = relative[0] == '/' ? text_print("%s", relative)
-					: text_print("%s/%s", where, relative);
-
-	free(relative);
 	return path;
 }
 
+/* Relative names start at the directory in which the program will run. */
 char *program_path(const struct program *program)
 {
-	const char *directory = search_path(program);
-	bool search = !strchr(program->command.string[0], '/');
+	const char *where = program->directory ? program->directory : ".";
 
-	for (;;) {
-		size_t length = search ? strcspn(directory, ":") : 0;
-		char *path = is_candidate(program, directory, length);
-
-		if (is_executable(path))
-			return path;
-		free(path);
-		if (!search || !directory[length])
-			return NULL;
-		directory += length + 1;
-	}
+	return path_find_program(search_path(program), where, program->command.string[0]);
 }
 
 static bool check_program(const struct program *program, struct text_error *error)

@@ -20,6 +20,7 @@
 #define PERFEX_H
 
 #include <perfctr_events.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -283,6 +284,8 @@ char *text_close(struct text *text);
 
 /* Asked before perfex handles the signal: was perfex started to ignore it, as by nohup(1)? */
 bool signal_is_ignored(int signo);
+/* Asked then too: the set of SIGINT, SIGTERM and SIGHUP, without those that are ignored. */
+sigset_t ending_signals(void);
 uint64_t timespec_ns(struct timespec time);
 uint64_t now_ns(void); /* CLOCK_MONOTONIC */
 /* Writes all size bytes.  Returns false with errno set on an error. */

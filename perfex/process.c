@@ -55,6 +55,18 @@ bool signal_is_ignored(int signo)
 	return sigaction(signo, NULL, &action) == 0 && action.sa_handler == SIG_IGN;
 }
 
+sigset_t ending_signals(void)
+{
+	static const int ending[] = { SIGINT, SIGTERM, SIGHUP };
+	sigset_t set;
+
+	sigemptyset(&set);
+	for (size_t i = 0; i < sizeof(ending) / sizeof(ending[0]); i++)
+		if (!signal_is_ignored(ending[i]))
+			sigaddset(&set, ending[i]);
+	return set;
+}
+
 uint64_t timespec_ns(struct timespec time)
 {
 	return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;

@@ -260,13 +260,10 @@ static int wait_for_emulator(pid_t emulator, const sigset_t *waited)
 /* A signal that perfex ignores since its start stays ignored. */
 static void choose_signals(sigset_t *waited)
 {
-	static const int ending[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT };
-
-	sigemptyset(waited);
+	*waited = ending_signals();
 	sigaddset(waited, SIGCHLD);
-	for (size_t i = 0; i < sizeof(ending) / sizeof(ending[0]); i++)
-		if (!signal_is_ignored(ending[i]))
-			sigaddset(waited, ending[i]);
+	if (!signal_is_ignored(SIGQUIT))
+		sigaddset(waited, SIGQUIT);
 }
 
 /* Takes a report such as "exited 3 0 0" as the status of wait(2).  Returns false for others. */

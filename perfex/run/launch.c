@@ -27,15 +27,9 @@
  */
 void watch_begin(struct watch *watch, bool with_command)
 {
-	static const int ending[] = { SIGTERM, SIGHUP, SIGINT };
-	sigset_t taken, blocked;
+	sigset_t taken = ending_signals(), blocked = taken;
 
 	*watch = (struct watch){ .ignored_children = signal(SIGCHLD, SIG_DFL) == SIG_IGN };
-	sigemptyset(&taken);
-	for (size_t i = 0; i < sizeof(ending) / sizeof(ending[0]); i++)
-		if (!signal_is_ignored(ending[i]))
-			sigaddset(&taken, ending[i]);
-	blocked = taken;
 	sigaddset(&blocked, SIGPIPE);
 	sigaddset(&blocked, SIGXFSZ);
 	if (with_command)

@@ -72,14 +72,9 @@ static struct timespec time_until(uint64_t deadline_ns)
  */
 static sigset_t watched_signals(void)
 {
-	static const int ending[] = { SIGINT, SIGTERM, SIGHUP };
-	sigset_t set;
+	sigset_t set = ending_signals();
 
-	sigemptyset(&set);
 	sigaddset(&set, SIGCHLD);
-	for (size_t i = 0; i < sizeof(ending) / sizeof(ending[0]); i++)
-		if (!signal_is_ignored(ending[i]))
-			sigaddset(&set, ending[i]);
 	return set;
 }
 

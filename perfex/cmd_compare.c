@@ -58,8 +58,9 @@ const struct subcommand compare_subcommand = {
 		"tar, do less work then: use --show-output, or compare commands like\n"
 		"  sh -c 'grep .. | cat >/dev/null'\n"
 		"A run that fails ends the comparison.\n"
-		"Exit status: 0 if they were compared, whatever the result; 125 if not; 126 or 127\n"
-		"if a command cannot be executed or was not found.  After a signal perfex dies of it.\n",
+		"Exit status: 0 if they were compared, 1 if a limit is exceeded, 125 if they were not\n"
+		"compared, 126 or 127 if a command cannot be executed or was not found.  After a\n"
+		"signal perfex dies of it.\n",
 };
 
 static const char *const letters[] = { "A", "B" };
@@ -188,23 +189,24 @@ static struct document *make_document(const struct recording *recording)
 	return document;
 }
 
-static int write_comparison(const struct comparing *c, const struct diff_options *options)
+static int write_comparison(const struct comparing *c, struct diff_options *options)
 {
 	struct diff diff = {
 		.a.document = make_document(&c->recording[A]),
 		.b.document = make_document(&c->recording[B]),
 	};
 	struct text_error error;
+	int status;
 
-	if (!diff_make(&diff, options->confidence, &error))
+	if (!diff_make_for(&diff, options, &error))
 		fail("%s", error.text);
-	options->write(stdout, &diff);
+	status = diff_write(stdout, &diff, options);
 	if (options->write == diff_write_text || options->write == diff_write_markdown)
 		diff_write_conclusion(stdout, &diff);
 	diff_free(&diff);
 	document_free(diff.a.document);
 	document_free(diff.b.document);
-	return 0;
+	return status;
 }
 
 /*
@@ -252,7 +254,7 @@ static void report_side(const struct comparing *c, int side)
 		complain_of_ignored(head, c->ignored[side], c->options[side].runs);
 }
 
-static int compare_commands(struct comparing *c, const struct compare_options *options)
+static int compare_commands(struct comparing *c, struct compare_options *options)
 {
 	bool compared;
 	int own = -1;
@@ -299,6 +301,7 @@ static int compare_main(int argc, char **argv)
 			recording_free(&c.recording[side]);
 	}
 	free_options(&options.options);
+	limits_free(&options.diff.limits);
 	/* The signal has ended the comparison, even if a command died of it first. */
 	return c.watch.stop ? exit_as(c.watch.stop) : status;
 }

@@ -29,6 +29,7 @@
 
 /* Exit statuses as of env(1), nice(1) and timeout(1).  128 + N: the command died of signal N. */
 enum {
+	EXIT_EXCEEDED = 1, /* a value exceeds a limit that the user has given */
 	EXIT_PERFEX = 125,
 	EXIT_NOT_EXECUTABLE = 126,
 	EXIT_NOT_FOUND = 127,

@@ -28,6 +28,28 @@ bool diff_make(struct diff *diff, double confidence, struct text_error *error)
 	return true;
 }
 
+bool diff_make_for(struct diff *diff, struct diff_options *options, struct text_error *error)
+{
+	if (!diff_make(diff, options->confidence, error))
+		return false;
+	diff->limits = &options->limits;
+	if (limits_judge(&options->limits, &diff->comparisons, diff->is_exact, error))
+		return true;
+	diff_free(diff);
+	return false;
+}
+
+int diff_write(FILE *file, const struct diff *diff, const struct diff_options *options)
+{
+	bool is_for_people = options->write == diff_write_text ||
+			     options->write == diff_write_markdown;
+
+	options->write(file, diff);
+	if (!is_for_people)
+		limits_write_exceeded(stderr, "perfex: ", diff->limits);
+	return limits_exceeded(diff->limits) ? EXIT_EXCEEDED : 0;
+}
+
 void diff_free(struct diff *diff)
 {
 	comparisons_free(&diff->comparisons);

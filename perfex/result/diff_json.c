@@ -100,6 +100,8 @@ json_object *diff_json(const struct diff *diff)
 	add_comparisons(json, "derived", comparisons->rule, comparisons->n_rules);
 	add_names(json, "only_a", comparisons->only_a, comparisons->n_only_a);
 	add_names(json, "only_b", comparisons->only_b, comparisons->n_only_b);
+	if (diff->limits && diff->limits->n)
+		add_member(json, "limits", limits_json(diff->limits));
 	return json;
 }
 

@@ -22,6 +22,11 @@ static const struct column text_columns[] = {
 	{ "+-", RIGHT },   { "%", RIGHT }, { "certainty", RIGHT },
 };
 
+/* Without what a single run does not have. */
+static const struct column exact_columns[] = {
+	{ "event", LEFT }, { "A", RIGHT }, { "B", RIGHT }, { "difference", RIGHT }, { "%", RIGHT },
+};
+
 #define N_COLUMNS(columns) (sizeof(columns) / sizeof((columns)[0]))
 
 struct label {
@@ -110,8 +115,12 @@ static bool names_modes(const char *name)
 	return last && last[1] && !last[1 + strspn(last + 1, "uk")];
 }
 
-/* common: the modes of all events, which are written below the table; NULL: they differ */
-static void add_for_people(struct table *table, const struct comparison *c, const char *common)
+/*
+ * common: the modes of all events, which are written below the table; NULL: they differ.  certain:
+ * the table tells how certain the difference is.
+ */
+static void add_for_people(struct table *table, const struct comparison *c, const char *common,
+			   bool certain)
 {
 	struct label label = label_of(c->name);
 
@@ -122,9 +131,11 @@ static void add_for_people(struct table *table, const struct comparison *c, cons
 	add_if(table, c->a.known, c->a.value, label.unit);
 	add_if(table, c->b.known, c->b.value, label.unit);
 	add_if(table, c->a.known && c->b.known, c->difference, label.unit);
-	add_if(table, c->repeated, (c->high - c->low) / 2, label.unit);
+	if (certain)
+		add_if(table, c->repeated, (c->high - c->low) / 2, label.unit);
 	add_percent(table, c);
-	add_certainty(table, c);
+	if (certain)
+		add_certainty(table, c);
 }
 
 /* Returns the modes of all events; NULL: they differ, or no event has modes. */
@@ -143,15 +154,18 @@ static const char *common_modes(const struct comparisons *comparisons)
 }
 
 static void write_table(FILE *file, const struct diff *diff, enum table_format format,
-			const char *modes)
+			const char *modes, bool certain)
 {
 	struct table table;
 
-	table_begin(&table, format, text_columns, N_COLUMNS(text_columns));
+	if (certain)
+		table_begin(&table, format, text_columns, N_COLUMNS(text_columns));
+	else
+		table_begin(&table, format, exact_columns, N_COLUMNS(exact_columns));
 	for (size_t i = 0; i < diff->comparisons.n_events; i++)
-		add_for_people(&table, &diff->comparisons.event[i], modes);
+		add_for_people(&table, &diff->comparisons.event[i], modes, certain);
 	for (size_t i = 0; i < diff->comparisons.n_rules; i++)
-		add_for_people(&table, &diff->comparisons.rule[i], modes);
+		add_for_people(&table, &diff->comparisons.rule[i], modes, certain);
 	table_end(&table, file);
 }
 
@@ -195,6 +209,14 @@ static void write_names(FILE *file, const char *what, const char *const *name, s
 	close_list(file, &line);
 }
 
+static bool any_repeated(const struct comparisons *comparisons)
+{
+	for (size_t i = 0; i < comparisons->n_events; i++)
+		if (comparisons->event[i].repeated)
+			return true;
+	return false;
+}
+
 static bool all_repeated(const struct comparisons *comparisons)
 {
 	for (size_t i = 0; i < comparisons->n_events; i++)
@@ -231,25 +253,31 @@ static void write_diff(FILE *file, const struct diff *diff, enum table_format fo
 	const char *gap = format == TABLE_MARKDOWN ? "\n" : "";
 	const char *quote = format == TABLE_MARKDOWN ? "`" : "";
 	const char *modes = common_modes(comparisons);
+	bool certain = !diff->is_exact || any_repeated(comparisons);
 
 	write_side(file, "A", &diff->a, quote);
 	fputs(gap, file);
 	write_side(file, "B", &diff->b, quote);
 	fputs(gap, file);
-	write_table(file, diff, format, modes);
+	write_table(file, diff, format, modes, certain);
 	fputs(gap, file);
 	write_names(file, "only in A:", comparisons->only_a, comparisons->n_only_a);
 	write_names(file, "only in B:", comparisons->only_b, comparisons->n_only_b);
 	write_outliers(file, "A", &diff->a.outliers);
 	write_outliers(file, "B", &diff->b.outliers);
-	fprintf(file, "+-: %g %% interval of the difference; certainty: that there is one\n",
-		diff->confidence);
+	if (certain)
+		fprintf(file, "+-: %g %% interval of the difference; certainty: that there is one\n",
+			diff->confidence);
 	if (modes)
 		fprintf(file, "modes: %s\n", modes);
-	if (!all_repeated(comparisons))
+	if (certain && !all_repeated(comparisons))
 		fputs("a single run has no interval: record with perfex run -r N to have one\n",
 		      file);
 	fputs(gap, file);
+	if (diff->limits && diff->limits->n) {
+		limits_write(file, format == TABLE_MARKDOWN ? "- " : "", diff->limits);
+		fputs(gap, file);
+	}
 }
 
 void diff_write_text(FILE *file, const struct diff *diff)

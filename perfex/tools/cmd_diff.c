@@ -43,6 +43,7 @@ static int diff_main(int argc, char **argv)
 	int n = take_options(&diff_subcommand, &options, argc, argv);
 	struct diff diff = { 0 };
 	struct text_error error;
+	int status;
 
 	if (argc - n != 2)
 		fail("perfex diff takes two recordings, not %d; see perfex diff --help", argc - n);
@@ -50,11 +51,12 @@ static int diff_main(int argc, char **argv)
 	diff.b.path = argv[n + 1];
 	diff.a.document = read_document(diff.a.path);
 	diff.b.document = read_document(diff.b.path);
-	if (!diff_make(&diff, options.confidence, &error))
+	if (!diff_make_for(&diff, &options, &error))
 		fail("'%s' and '%s': %s", diff.a.path, diff.b.path, error.text);
-	options.write(stdout, &diff);
+	status = diff_write(stdout, &diff, &options);
 	diff_free(&diff);
 	document_free(diff.a.document);
 	document_free(diff.b.document);
-	return 0;
+	limits_free(&options.limits);
+	return status;
 }

@@ -36,6 +36,7 @@ int main(void)
 	suite_add_tcase(suite, derive_tests());
 	suite_add_tcase(suite, groups_tests());
 	suite_add_tcase(suite, diff_tests());
+	suite_add_tcase(suite, limits_tests());
 	suite_add_tcase(suite, merge_tests());
 	suite_add_tcase(suite, experiment_tests());
 	suite_add_tcase(suite, rules_tests());

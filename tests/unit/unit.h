@@ -28,6 +28,7 @@ TCase *compare_tests(void);
 TCase *derive_tests(void);
 TCase *groups_tests(void);
 TCase *diff_tests(void);
+TCase *limits_tests(void);
 TCase *merge_tests(void);
 TCase *experiment_tests(void);
 TCase *rules_tests(void);

@@ -443,7 +443,14 @@ static struct part *find_part(void)
 	return mine->thread && *mine->alive ? mine : NULL;
 }
 
-void perfctr_region_begin(const char *name)
+/* The passes that calibrate must execute what those of a program execute: nothing is inlined. */
+#if __has_attribute(noipa)
+#define NOT_INLINED __attribute__((noipa))
+#else
+#define NOT_INLINED __attribute__((noinline))
+#endif
+
+NOT_INLINED void perfctr_region_begin(const char *name)
 {
 	struct part *part = find_part();
 
@@ -451,7 +458,7 @@ void perfctr_region_begin(const char *name)
 		begin_region(part, name);
 }
 
-void perfctr_region_end(const char *name)
+NOT_INLINED void perfctr_region_end(const char *name)
 {
 	struct part *part = find_part();
 

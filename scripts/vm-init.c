@@ -25,6 +25,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
+#include <linux/random.h>
 #include <net/if.h>
 #include <poll.h>
 #include <signal.h>
@@ -561,6 +562,24 @@ static void send_named_file(void)
 	close(fd);
 }
 
+/*
+ * The first program that reads random numbers waits until the kernel has gathered enough entropy,
+ * which takes a second of busy work on a machine without devices. The numbers are no secret here:
+ * they have to be the same each time.
+ */
+static void seed_random_numbers(void)
+{
+	struct {
+		struct rand_pool_info info;
+		char seed[64];
+	} pool = { .info = { .entropy_count = 8 * sizeof(pool.seed), .buf_size = sizeof(pool.seed) } };
+	int fd = open("/dev/urandom", O_WRONLY | O_CLOEXEC);
+
+	if (fd < 0 || ioctl(fd, RNDADDENTROPY, &pool))
+		fail("seed", "the random numbers");
+	close(fd);
+}
+
 /* The instruction at which the command starts does not depend on how long its files took. */
 static void wait_for_start(void)
 {
@@ -603,10 +622,12 @@ int main(void)
 	else
 		open_ports(outputs);
 	read_job(&job);
-	if (in_memory)
+	if (in_memory) {
 		mount_kernels_own();
-	else
+		seed_random_numbers();
+	} else {
 		mount_hosts_files(&job);
+	}
 	/* The driver needs to see /proc and /sys. */
 	if (driver >= 0 && syscall(SYS_finit_module, driver, "", 0))
 		fail("load", "the driver");

@@ -1,35 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* perfex exact: counts a command in an emulated machine, the same each time. */
 #define _GNU_SOURCE
-#include "exact/exact.h"
+#include "exact/options.h"
 #include "run/options.h"
 #include "textfile.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* The machine's names of perfex, of COMMAND's input, and of the file with the counts. */
-#define PERFEX "/machine/perfex"
-#define INPUT "/machine/input"
-#define RESULT "/machine/result"
-
 enum { DEFAULT_MEMORY_MB = 512, MAX_OPTIONS = 128 };
-
-struct exact_options {
-	struct word_list with, environment;
-	struct word_list passed; /* options of perfex run */
-	const char *processor, *input, *prepare;
-	char *output;
-	unsigned int memory_mb;
-	bool no_directory, append;
-	char **command;
-};
 
 static void take_word(void *list, const struct option_row *row, const char *text)
 {
@@ -50,16 +34,34 @@ static void take_passed(void *target, const struct option_row *row, const char *
 
 	if (strcmp(row->name, "prepare") == 0)
 		options->prepare = argument;
+	if (strcmp(row->name, "format") == 0 || strcmp(row->name, "field-separator") == 0)
+		options->other_format = row->name;
 	if (strcmp(row->name, "rules") == 0)
 		append_word(&options->with, text_print("%s", argument));
 	append_word(&options->passed, text_print("--%s%s%s", row->name, argument ? "=" : "",
 						 argument ? argument : ""));
 }
 
+/* The machine takes the options of perfex run, and the comparison has the same confidence. */
+static void take_own_confidence(void *target, const struct option_row *row, const char *text)
+{
+	struct exact_options *options = target;
+
+	take_confidence(&options->baseline.diff.confidence, row, text);
+	take_passed(target, row, text);
+}
+
+enum { AT_DIFF = offsetof(struct exact_options, baseline.diff) };
+
 static const struct option_row own_rows[] = {
 	CALL_AT(offsetof(struct exact_options, with), "with", 0, "PATH",
 		"also put PATH, with all that is in it, into the machine; may be repeated",
 		take_word, 0),
+	CALL_AT(offsetof(struct exact_options, without), "without", 0, "PATH",
+		"leave PATH, with all that is in it, out of the machine; may be repeated",
+		take_word, 0),
+	TEXT_OPTION("directory", 0, "PATH", "the current directory's name in the machine",
+		    struct exact_options, directory),
 	FLAG_OPTION("no-directory", 0, "do not put the current directory into the machine",
 		    struct exact_options, no_directory),
 	CALL_AT(offsetof(struct exact_options, environment), "env", 0, "NAME=VALUE",
@@ -73,9 +75,23 @@ static const struct option_row own_rows[] = {
 	CALL_AT(offsetof(struct exact_options, output), "output", 'o', "FILE",
 		"write the counts to FILE, and not to standard error", take_output, 0),
 	FLAG_OPTION("append", 0, "append to FILE", struct exact_options, append),
+	TEXT_OPTION("regions", 0, "FILE",
+		    "let COMMAND count the events in its regions, too, and write them to FILE; "
+		    "perfex stat-of FILE shows them",
+		    struct exact_options, regions),
+	TEXT_OPTION("baseline", 0, "FILE",
+		    "write how the counts differ from those in FILE, and not the counts",
+		    struct exact_options, baseline.path),
+	FLAG_OPTION("update", 0, "then let FILE have the new counts; limits are not checked",
+		    struct exact_options, baseline.update),
+	LIMIT_OPTION(AT_DIFF),
+	CALL_AT(AT_DIFF, "markdown", 0, NULL, "write the comparison as a table of Markdown",
+		take_diff_format, 0),
+	CALL_AT(AT_DIFF, "csv", 0, NULL, "write comma-separated values (RFC 4180)",
+		take_diff_format, 1),
+	CALL_AT(AT_DIFF, "json", 'j', NULL, "write JSON, one document a line", take_diff_format, 2),
+	CALL_OPTION("confidence", 0, "PERCENT", NULL, take_own_confidence, 0),
 	REFUSED_OPTION("pid", 'p', "PID", "the machine has no process but COMMAND"),
-	REFUSED_OPTION("regions", 0, "FILE",
-		       "the machine sends no file of regions; count the regions by perfex run"),
 	REFUSED_OPTION("log-fd", 0, "N", "--output=FILE"),
 	REFUSED_OPTION("backend", 0, "NAME", "the machine counts by the patch"),
 	REFUSED_OPTION("info", 'i', NULL, "perfex info"),
@@ -109,7 +125,7 @@ const struct subcommand exact_subcommand = {
 		"The options of perfex run have their meaning, such as -e, -g, --json and --repeat;\n"
 		"see perfex run --help.\n"
 		"\n"
-		"Exit status: as of perfex run.\n",
+		"Exit status: as of perfex run; 1 if a limit is exceeded.\n",
 };
 
 static bool is_own(const struct option_row *row)
@@ -142,205 +158,8 @@ static void make_rows(void)
 	}
 }
 
-static bool is_set(const struct word_list *variables, const char *variable)
-{
-	size_t length = strcspn(variable, "=") + 1;
-
-	for (size_t i = 0; i < variables->n; i++)
-		if (strncmp(variables->word[i], variable, length) == 0)
-			return true;
-	return false;
-}
-
-/* Returns the environment of all programs in the machine but for PATH, for free(). */
-static char **make_environment(const struct exact_options *options)
-{
-	static const char *const usual[] = { "HOME=/tmp", "LC_ALL=C.UTF-8" };
-	char **environment = allocate(options->environment.n + 2, sizeof(char *));
-	size_t n = 0;
-
-	for (size_t i = 0; i < sizeof(usual) / sizeof(usual[0]); i++)
-		if (!is_set(&options->environment, usual[i]))
-			environment[n++] = (char *)usual[i];
-	for (size_t i = 0; i < options->environment.n; i++)
-		environment[n++] = (char *)options->environment.word[i];
-	return environment;
-}
-
-#define LOCALE "/usr/lib/locale/C.utf8"
-
-/* Every program may expect these.  Newer versions of glibc have the locale in themselves. */
-static void add_system(struct files *files)
-{
-	static const struct {
-		const char *name;
-		mode_t mode;
-	} directories[] = {
-		{ "/dev", 0755 },  { "/etc", 0755 },	  { "/machine", 0755 }, { "/proc", 0755 },
-		{ "/root", 0700 }, { "/run", 0755 },	  { "/sys", 0755 },	{ "/tmp", 01777 },
-		{ "/var", 0755 },  { "/var/tmp", 01777 },
-	};
-
-	for (size_t i = 0; i < sizeof(directories) / sizeof(directories[0]); i++)
-		files_add_directory(files, directories[i].name, directories[i].mode);
-	files_add_tree(files, LOCALE);
-}
-
-/* Called after the files that the user and COMMAND name were added: those stay as they are. */
-static void add_users(struct files *files)
-{
-	static const char users[] = "root:x:0:0:root:/root:/bin/sh\n"
-				    "nobody:x:65534:65534:nobody:/nonexistent:/usr/sbin/nologin\n";
-	static const char groups[] = "root:x:0:\nnogroup:x:65534:\n";
-
-	files_add_text(files, "/etc/passwd", 0644, users, sizeof(users) - 1);
-	files_add_text(files, "/etc/group", 0644, groups, sizeof(groups) - 1);
-}
-
-/* Copies a file of the machine's own under another name. */
-static void add_own(struct files *files, const struct machine *machine, const char *file,
-		    const char *name)
-{
-	char *path = machine_file(machine, file);
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	struct stat status;
-
-	if (fd < 0 || fstat(fd, &status) < 0)
-		fail("cannot read %s: %m", path);
-	status.st_mtime = 0;
-	if (!archive_copy(&files->archive, name, &status, fd))
-		fail("cannot read %s: %m", path);
-	close(fd);
-	free(path);
-}
-
-/* Waiting for a pipe that nobody closes must not look like a machine that hangs. */
-static void tell_of_waiting(int fd)
-{
-	struct pollfd input = { .fd = fd, .events = POLLIN };
-
-	if (poll(&input, 1, 1000) == 0)
-		complain(
-			"waiting for the end of standard input; with </dev/null COMMAND gets none");
-}
-
-/*
- * Returns false if there is no input.  A terminal is none: the machine takes its input before
- * COMMAND starts.
- */
-static bool add_input(struct files *files, const char *path)
-{
-	int fd = path ? open(path, O_RDONLY | O_CLOEXEC) : STDIN_FILENO;
-	struct stat status;
-
-	if (fd < 0)
-		fail("cannot read --input=%s: %m", path);
-	if ((!path && isatty(fd)) || fstat(fd, &status) < 0)
-		return false;
-	if (!path)
-		tell_of_waiting(fd);
-	status.st_mode = 0644;
-	status.st_mtime = 0;
-	if (!archive_copy(&files->archive, INPUT, &status, fd)) {
-		if (!path && errno == EBADF)
-			return false;
-		fail("cannot read %s: %m", path ? path : "standard input");
-	}
-	if (path)
-		close(fd);
-	return true;
-}
-
-static void write_string(FILE *job, const char *text)
-{
-	fwrite(text, 1, strlen(text) + 1, job);
-}
-
-static void write_strings(FILE *job, const struct word_list *list)
-{
-	for (size_t i = 0; i < list->n; i++)
-		write_string(job, list->word[i]);
-}
-
-static size_t count_words(char **word)
-{
-	size_t n = 0;
-
-	while (word[n])
-		n++;
-	return n;
-}
-
-/* Tells process 1 of the machine what to run: the strings that scripts/vm-init.c describes. */
-static void add_job(struct files *files, const struct exact_options *options, const char *directory,
-		    bool has_input)
-{
-	static const char *const perfex[] = { PERFEX, "run", "--output=" RESULT, "--input=" INPUT };
-	size_t n_perfex = sizeof(perfex) / sizeof(perfex[0]) - !has_input;
-	struct text job;
-	char *path;
-
-	text_open(&job);
-	write_string(job.file, directory);
-	for (int zero = 0; zero < 4; zero++) /* user, group, rows and columns */
-		write_string(job.file, "0");
-	fprintf(job.file, "%zu%c", n_perfex + options->passed.n + 1 + count_words(options->command),
-		'\0');
-	for (size_t i = 0; i < n_perfex; i++)
-		write_string(job.file, perfex[i]);
-	write_strings(job.file, &options->passed);
-	write_string(job.file, "--");
-	for (char **word = options->command; *word; word++)
-		write_string(job.file, *word);
-	for (char *const *variable = files->environment; *variable; variable++)
-		write_string(job.file, *variable);
-	path = needs_path(files);
-	if (!is_set(&options->environment, path))
-		write_string(job.file, path);
-	free(path);
-	text_close(&job);
-	archive_text(&files->archive, "/job", 0644, job.text, job.size);
-	free(job.text);
-}
-
-static int make_archive(const struct exact_options *options, const struct machine *machine,
-			struct files *files)
-{
-	char *directory = getcwd(NULL, 0), *here;
-
-	if (!directory)
-		fail("cannot find the current directory: %m");
-	archive_begin(&files->archive, (uint64_t)machine->memory_mb * 1024 * 1024 / 4);
-	add_own(files, machine, "init", "/init");
-	add_system(files);
-	add_own(files, machine, "perfex", PERFEX);
-	here = files_add(files, directory);
-	if (!here)
-		fail("the current directory cannot be in the machine: %s", files_error(errno));
-	free(here);
-	if (options->output)
-		files_leave_out(files, options->output);
-	free(needs_program(files, options->command[0]));
-	if (access("/bin/sh", X_OK) == 0)
-		free(needs_program(files, "/bin/sh"));
-	for (size_t i = 0; i < options->with.n; i++)
-		if (!files_add_tree(files, options->with.word[i]))
-			fail("cannot put %s into the machine: %s", options->with.word[i],
-			     files_error(errno));
-	if (!options->no_directory && !files_add_tree(files, directory))
-		fail("cannot read the current directory: %m");
-	needs_arguments(files, options->command);
-	if (options->prepare)
-		needs_of_shell(files, options->prepare);
-	needs_settle(files);
-	add_users(files);
-	add_job(files, options, directory, add_input(files, options->input));
-	free(directory);
-	return archive_end(&files->archive);
-}
-
-/* Writes the counts.  Returns false after an error message. */
-static bool write_counts(const struct exact_options *options, const struct machine_result *result)
+/* Writes the counts, or their comparison.  Returns false after an error message. */
+static bool write_counts(const struct exact_options *options, const char *text, size_t size)
 {
 	int fd = STDERR_FILENO;
 	bool written;
@@ -351,15 +170,59 @@ static bool write_counts(const struct exact_options *options, const struct machi
 			  0666);
 	if (fd < 0) {
 		complain("cannot write '%s': %m; the counts follow here", options->output);
-		write_all(STDERR_FILENO, result->file, result->file_size);
+		write_all(STDERR_FILENO, text, size);
 		return false;
 	}
-	written = write_all(fd, result->file, result->file_size);
+	written = write_all(fd, text, size);
 	if (!written && options->output)
 		complain("cannot write '%s': %m", options->output);
 	if (options->output)
 		close(fd);
 	return written;
+}
+
+/* Returns false after an error message.  An older file must not pass for this run's. */
+static bool write_regions(const struct exact_options *options, const struct machine_text *regions)
+{
+	if (!regions->size) {
+		complain("COMMAND has written no regions; '%s' stays as it was", options->regions);
+		return false;
+	}
+	if (textfile_output(options->regions, regions->text, regions->size))
+		return true;
+	complain("cannot write '%s': %m", options->regions);
+	return false;
+}
+
+/*
+ * Compares the counts with the baseline, or with themselves if there is none yet, and makes them
+ * the new one if that is wanted and nothing has failed.  Returns the exit status of the comparison.
+ */
+static int compare_counts(struct exact_options *options, const struct machine_result *result,
+			  bool has_failed)
+{
+	struct baseline *baseline = &options->baseline;
+	struct text_error error;
+	struct document *new = document_parse(result->counts.text, result->counts.size, &error);
+	int status = 0;
+	struct text text;
+
+	if (!new) {
+		complain("the counts cannot be compared: %s", error.text);
+		return EXIT_PERFEX;
+	}
+	status = baseline_compare(baseline, new, text_open(&text));
+	text_close(&text);
+	if (!write_counts(options, text.text, text.size))
+		status = EXIT_PERFEX;
+	free(text.text);
+	has_failed |= status == EXIT_PERFEX;
+	if (baseline->update && has_failed)
+		complain("the run has failed: %s stays as it was", baseline->path);
+	else if (baseline->update)
+		status = baseline_update(baseline, new) ? 0 : EXIT_PERFEX;
+	document_free(new);
+	return status;
 }
 
 static void explain_end(const struct machine *machine, const struct machine_result *result)
@@ -379,39 +242,47 @@ static void explain_end(const struct machine *machine, const struct machine_resu
  * Writes all that can be written, also if one of the files fails.  Returns the exit status.  It is
  * that of SIGPIPE if the reader of standard output has gone.
  */
-static int write_result(const struct exact_options *options, const struct machine *machine,
+static int write_result(struct exact_options *options, const struct machine *machine,
 			const struct machine_result *result)
 {
-	int status = result->wait_status;
+	int status = result->wait_status, compared = 0;
 	bool failed = false;
 
 	signal(SIGPIPE, SIG_IGN);
-	write_all(STDERR_FILENO, result->error, result->error_size);
-	if (result->output_size && !write_all(STDOUT_FILENO, result->output, result->output_size)) {
+	write_all(STDERR_FILENO, result->error.text, result->error.size);
+	if (result->output.size &&
+	    !write_all(STDOUT_FILENO, result->output.text, result->output.size)) {
 		failed = errno != EPIPE;
 		if (failed)
 			complain("cannot write to standard output: %m");
 		else
 			status = W_EXITCODE(0, SIGPIPE);
 	}
-	if (result->file_size)
-		failed |= !write_counts(options, result);
+	if (options->regions && !status)
+		failed |= !write_regions(options, &result->regions);
+	if (result->counts.size && options->baseline.path)
+		compared = compare_counts(options, result, status || failed);
+	else if (result->counts.size)
+		failed |= !write_counts(options, result->counts.text, result->counts.size);
+	else if (!status) {
+		complain("COMMAND has ended, but the machine has sent no counts");
+		failed = true;
+	}
 	explain_end(machine, result);
-	return failed ? EXIT_PERFEX : exit_as(status);
+	if (failed || compared == EXIT_PERFEX)
+		return EXIT_PERFEX;
+	return status ? exit_as(status) : compared;
 }
 
-static int run_exactly(const struct exact_options *options)
+static int run_exactly(struct exact_options *options)
 {
 	struct machine machine = { .memory_mb = options->memory_mb };
 	struct files files = { 0 };
 	struct machine_result result;
 	int archive, status, ended_by;
-	char **environment;
 
 	machine_find(&machine, options->processor);
-	environment = make_environment(options);
-	files.environment = environment;
-	archive = make_archive(options, &machine, &files);
+	archive = contents_archive(options, &machine, &files);
 	if (machine_run(&machine, archive, &result, &ended_by))
 		status = write_result(options, &machine, &result);
 	else
@@ -419,9 +290,69 @@ static int run_exactly(const struct exact_options *options)
 	machine_result_free(&result);
 	files_free(&files);
 	fclose(files.archive.file);
-	free(environment);
 	free(machine.directory);
 	return status;
+}
+
+/* Ends perfex if the options of the comparison do not fit together. */
+static void check_comparison(struct exact_options *options)
+{
+	const struct baseline *baseline = &options->baseline;
+	const char *format = baseline->diff.format_name;
+
+	if (!baseline->path) {
+		if (baseline->update || baseline->diff.limits.n)
+			fail("%s needs --baseline=FILE", baseline->update ? "--update" : "--limit");
+		if (baseline->diff.write == diff_write_markdown)
+			fail("--markdown needs --baseline=FILE");
+		if (format)
+			append_word(&options->passed, text_print("--%s", format));
+		return;
+	}
+	if (!*baseline->path || is_standard(baseline->path))
+		fail("--baseline=%s: give the name of a file", baseline->path);
+	if (options->other_format)
+		fail("--%s does not go with --baseline; give --csv, --json or --markdown",
+		     options->other_format);
+	append_word(&options->passed, text_print("--json"));
+}
+
+/* Returns true if both paths lead to one file, or to one that does not exist yet. */
+static bool is_same_file(const char *a, const char *b)
+{
+	struct stat status_a, status_b;
+
+	if (stat(a, &status_a) < 0 || stat(b, &status_b) < 0)
+		return strcmp(a, b) == 0;
+	return status_a.st_dev == status_b.st_dev && status_a.st_ino == status_b.st_ino &&
+	       S_ISREG(status_a.st_mode);
+}
+
+/* Each file that perfex writes would replace the other one. */
+static void check_files(const struct exact_options *options)
+{
+	const struct {
+		const char *name, *path;
+	} files[] = {
+		{ "output", options->output },
+		{ "regions", options->regions },
+		{ "baseline", options->baseline.path },
+	};
+	size_t n = sizeof(files) / sizeof(files[0]);
+
+	for (size_t i = 0; i < n; i++)
+		for (size_t k = i + 1; k < n; k++)
+			if (files[i].path && files[k].path &&
+			    is_same_file(files[i].path, files[k].path))
+				fail("--%s=%s and --%s=%s are one file; give two", files[i].name,
+				     files[i].path, files[k].name, files[k].path);
+}
+
+/* COMMAND learns of its regions by the machine's own perfex. */
+static void pass_regions(struct exact_options *options)
+{
+	if (options->regions)
+		append_word(&options->passed, text_print("--regions=" MACHINE_REGIONS));
 }
 
 static int exact_main(int argc, char **argv)
@@ -429,6 +360,7 @@ static int exact_main(int argc, char **argv)
 	struct exact_options options = {
 		.processor = "x86-64-v3",
 		.memory_mb = DEFAULT_MEMORY_MB,
+		.baseline.diff = { .confidence = 95, .write = diff_write_text },
 	};
 	int status;
 
@@ -438,8 +370,15 @@ static int exact_main(int argc, char **argv)
 		fail("no command given; see perfex exact --help");
 	if (options.append && !options.output)
 		fail("--append needs a file to append to; give --output=FILE");
+	check_comparison(&options);
+	check_files(&options);
+	pass_regions(&options);
+	if (options.baseline.path && !baseline_read(&options.baseline))
+		exit(EXIT_PERFEX);
 	status = run_exactly(&options);
+	baseline_free(&options.baseline);
 	free_words(&options.with);
+	free_words(&options.without);
 	free_words(&options.environment);
 	free_words(&options.passed);
 	free(options.output);

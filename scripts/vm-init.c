@@ -16,7 +16,8 @@
  *
  * vm_start=N	the command starts when the guest's clock is at N seconds or a multiple, however long
  *		the kernel has taken to unpack its files
- * vm_send=FILE	FILE goes to port 3 when the command has ended, behind a line "file LENGTH"
+ * vm_send=FILE[,FILE]	each FILE that is there goes to port 3 when the command has ended, behind a
+ *		line "file LENGTH FILE"
  * vm_end=1	process 1 restarts the machine in the end, with which QEMU ends if it has -no-reboot
  */
 #define _GNU_SOURCE
@@ -549,17 +550,24 @@ static void pass_on_kept(const struct output *outputs)
 	}
 }
 
-static void send_named_file(void)
+static void send_named_file(const char *name)
 {
-	const char *name = getenv("vm_send");
-	int fd = name ? open(name, O_RDONLY | O_CLOEXEC) : -1;
+	int fd = open(name, O_RDONLY | O_CLOEXEC);
 	struct stat status;
 
 	if (fd < 0 || fstat(fd, &status))
 		return;
-	report("file %llu\n", (unsigned long long)status.st_size);
+	report("file %llu %s\n", (unsigned long long)status.st_size, name);
 	send_file(open_serial(3), fd);
 	close(fd);
+}
+
+static void send_named_files(void)
+{
+	char *names = getenv("vm_send"), *name;
+
+	while ((name = strsep(&names, ",")))
+		send_named_file(name);
 }
 
 /*
@@ -644,7 +652,7 @@ int main(void)
 	if (in_memory) {
 		tell_time();
 		pass_on_kept(outputs);
-		send_named_file();
+		send_named_files();
 	}
 	report("%s %d %llu %llu\n", timed_out ? "late" : WIFSIGNALED(status) ? "killed" : "exited",
 	       WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status),

@@ -38,8 +38,8 @@ static void take_room(struct archive *archive, const char *name, size_t size)
 {
 	if (size > archive->room)
 		fail("the files do not fit into the machine, of whose memory they may take a quarter: "
-		     "there is no room for %s; give --memory=MB, or run in a directory that has only "
-		     "what COMMAND needs, or --no-directory and --with=PATH",
+		     "there is no room for %s; give --memory=MB, --without=PATH, or --no-directory "
+		     "and --with=PATH",
 		     name);
 	archive->room -= size;
 }

@@ -4,7 +4,9 @@
  *
  * archive.c	writes an archive for cpio, from which the machine's kernel makes its files
  * files.c	puts files, links and directories of the host into the archive
+ * contents.c	puts together all that the machine has: see options.h
  * needs.c	finds what a program needs: its interpreter, its libraries, programs that it names
+ * baseline.c	compares the counts with those of an earlier run: see baseline.h
  * machine.c	finds the machine, runs it, and takes what it sends
  */
 #ifndef PERFEX_EXACT_EXACT_H
@@ -52,13 +54,25 @@ struct files {
 	struct needing *needing;
 	size_t n_needing, n_settled;
 	struct word_list directories; /* that have programs, beyond the usual ones */
+	struct word_list left_out;    /* without links */
+	const char *here, *there;     /* a directory, and its name in the machine; NULL: its own */
 	const char *tree;	      /* the directory that is being added, without links */
-	bool keeps_times; /* of changes; false: files have the time at which the machine begins */
-	char *const *environment; /* of the machine's programs; ends with NULL */
+	bool keeps_times;   /* of changes; false: files have the time at which the machine begins */
+	char **environment; /* of the machine's programs; ends with NULL; from malloc() */
 };
 
 /*
- * files.c: puts the file, link or directory into the archive under its own name, with all
+ * files.c: returns the name in the machine of an absolute path of the host, for free().  Only those
+ * in the directory here are renamed.
+ */
+char *files_name(const struct files *files, const char *path);
+bool files_is_renamed(const struct files *files, const char *path);
+/* Does a relative path leave the directory here, so that the machine has it elsewhere? */
+bool files_leads_out(const struct files *files, const char *path);
+/* Is the path one of the machine's own files and directories, such as /dev, or below it? */
+bool files_is_of_machine(const char *path);
+/*
+ * Puts the file, link or directory into the archive under its name in the machine, with all
  * directories and links on the way to it.  Returns its path without links, for free(), or NULL with
  * errno set.  Puts nothing in twice.  Puts in nothing below the machine's own directories, such as
  * /dev: errno is EXDEV then.
@@ -68,8 +82,13 @@ char *files_add(struct files *files, const char *path);
 bool files_add_tree(struct files *files, const char *path);
 /* Is it in the archive? */
 bool files_has(const struct files *files, const char *path);
-/* Leaves a file out, whatever adds it. */
-void files_leave_out(struct files *files, const char *path);
+/*
+ * Leaves a file out, or a directory with all that is in it, as if it did not exist.  Returns false
+ * with errno set if it does not exist.  files_leave_out_name() leaves a link out, and not the file
+ * to which it leads.
+ */
+bool files_leave_out(struct files *files, const char *path);
+bool files_leave_out_name(struct files *files, const char *path);
 /* Says what errno of these functions means. */
 const char *files_error(int error);
 /* These put in a directory or a text that the host need not have. */
@@ -109,10 +128,18 @@ struct machine {
 	unsigned int memory_mb;
 };
 
+/* Files that perfex and COMMAND write in the machine, which sends them. */
+#define MACHINE_COUNTS "/machine/counts"
+#define MACHINE_REGIONS "/machine/regions"
+
+struct machine_text {
+	char *text; /* NULL: there is no such file */
+	size_t size;
+};
+
 struct machine_result {
 	int wait_status; /* of the command, as of wait(2) */
-	char *output, *error, *file;
-	size_t output_size, error_size, file_size;
+	struct machine_text output, error, counts, regions;
 	bool out_of_memory; /* the kernel has killed a process for want of memory */
 };
 

@@ -21,6 +21,34 @@ static int compare_names(const void *a, const void *b)
 	return strcmp(a, b);
 }
 
+static bool is_below(const char *path, const char *directory)
+{
+	size_t length = strlen(directory);
+
+	return strncmp(path, directory, length) == 0 && (!path[length] || path[length] == '/');
+}
+
+static bool has_parent(const char *path)
+{
+	const char *found = path;
+
+	while ((found = strstr(found, "/..")) && found[3] && found[3] != '/')
+		found++;
+	return found;
+}
+
+bool files_is_renamed(const struct files *files, const char *path)
+{
+	return files->there && is_below(path, files->here) && !has_parent(path);
+}
+
+char *files_name(const struct files *files, const char *path)
+{
+	if (!files_is_renamed(files, path))
+		return text_print("%s", path);
+	return text_print("%s%s", files->there, path + strlen(files->here));
+}
+
 /* Returns true if the archive had no entry of this name until now. */
 static bool is_new(struct files *files, const char *name)
 {
@@ -35,15 +63,8 @@ static bool is_new(struct files *files, const char *name)
 	return false;
 }
 
-static bool is_below(const char *path, const char *directory)
-{
-	size_t length = strlen(directory);
-
-	return strncmp(path, directory, length) == 0 && (!path[length] || path[length] == '/');
-}
-
 /* The machine has files of its own with these names: see scripts/vm-init.c. */
-static bool is_of_the_machine(const char *path)
+bool files_is_of_machine(const char *path)
 {
 	static const char *const own[] = { "/dev",     "/driver",  "/init", "/job",
 					   "/machine", "/modules", "/proc", "/sys" };
@@ -71,8 +92,8 @@ static void remember_needing(struct files *files, const char *path, mode_t mode)
 		fail("out of memory");
 }
 
-/* Returns false with errno set. */
-static bool add_file(struct files *files, const char *path)
+/* Returns false with errno set.  name: that of the machine */
+static bool add_file(struct files *files, const char *path, const char *name)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	struct stat status;
@@ -83,7 +104,7 @@ static bool add_file(struct files *files, const char *path)
 		return false;
 	if (!files->keeps_times)
 		status.st_mtime = FIRST_SECOND;
-	copied = archive_copy(&files->archive, path, &status, fd);
+	copied = archive_copy(&files->archive, name, &status, fd);
 	error = errno;
 	close(fd);
 	if (copied)
@@ -92,11 +113,95 @@ static bool add_file(struct files *files, const char *path)
 	return copied;
 }
 
+static bool is_left_out(const struct files *files, const char *path)
+{
+	for (size_t i = 0; i < files->left_out.n; i++)
+		if (strcmp(files->left_out.word[i], path) == 0)
+			return true;
+	return false;
+}
+
 /* The path so far, without links, and what is still to be walked. */
 struct walk {
 	char done[PATH_MAX], rest[2 * PATH_MAX];
 	unsigned int links;
 };
+
+/* Returns a path without ".", ".." and doubled slashes, as text alone, for free(). */
+static char *clean_path(const char *path)
+{
+	char *clean = allocate(strlen(path) + 1, 1), *end = clean;
+
+	for (const char *name = path + strspn(path, "/"); *name; name += strspn(name, "/")) {
+		size_t length = strcspn(name, "/");
+
+		if (length == 2 && strncmp(name, "..", 2) == 0) {
+			while (end > clean && *--end != '/')
+				;
+		} else if (length != 1 || *name != '.') {
+			*end++ = '/';
+			memcpy(end, name, length);
+			end += length;
+		}
+		*end = '\0';
+		name += length;
+	}
+	return clean;
+}
+
+/* Does a relative path that begins in a directory below here leave here on its way? */
+static bool leaves_here(const struct files *files, const char *directory, const char *path)
+{
+	bool leaves = false;
+
+	if (!files->there || *path == '/')
+		return false;
+	for (size_t length = 0; path[length] && !leaves; length += strspn(path + length, "/")) {
+		char *part, *clean;
+
+		length += strcspn(path + length, "/");
+		part = text_print("%s/%.*s", directory, (int)length, path);
+		clean = clean_path(part);
+		leaves = !files_is_renamed(files, clean);
+		free(clean);
+		free(part);
+	}
+	return leaves;
+}
+
+/* Returns the target that a link has in the machine, for free(). */
+static char *name_target(const struct files *files, const char *directory, const char *target)
+{
+	bool is_absolute = *target == '/';
+	char *path, *clean, *name;
+
+	if (!files->there || (!is_absolute && (!files_is_renamed(files, directory) ||
+					       !leaves_here(files, directory, target))))
+		return text_print("%s", target);
+	path = is_absolute ? text_print("%s", target) : text_print("%s/%s", directory, target);
+	clean = clean_path(path);
+	name = is_absolute && !files_is_renamed(files, clean) ? text_print("%s", target)
+							      : files_name(files, clean);
+	free(clean);
+	free(path);
+	return name;
+}
+
+bool files_leads_out(const struct files *files, const char *path)
+{
+	return leaves_here(files, files->here, path);
+}
+
+static void add_link(struct files *files, const char *link, const char *directory,
+		     const char *target)
+{
+	char *name = files_name(files, link), *target_name = name_target(files, directory, target);
+
+	if (is_new(files, name))
+		archive_link(&files->archive, name, target_name);
+	free(target_name);
+	free(name);
+}
 
 /* Returns false with errno set. */
 static bool follow_link(struct files *files, struct walk *walk, const char *link,
@@ -108,8 +213,7 @@ static bool follow_link(struct files *files, struct walk *walk, const char *link
 	if (length < 0)
 		return false;
 	target[length] = '\0';
-	if (is_new(files, link))
-		archive_link(&files->archive, link, target);
+	add_link(files, link, parent, target);
 	if (++walk->links > MAX_LINKS) {
 		errno = ELOOP;
 		return false;
@@ -121,6 +225,46 @@ static bool follow_link(struct files *files, struct walk *walk, const char *link
 	strcpy(walk->rest, rest);
 	strcpy(walk->done, *target == '/' ? "" : parent);
 	return true;
+}
+
+/*
+ * The machine need not have the directories above one that has another name there, unless the path
+ * leads back to them.
+ */
+static bool leads_to_renamed(const struct files *files, const struct walk *walk)
+{
+	char path[PATH_MAX];
+
+	return files->there && !files_is_renamed(files, walk->done) && !has_parent(walk->rest) &&
+	       snprintf(path, sizeof(path), "%s/%s", walk->done,
+			walk->rest + strspn(walk->rest, "/")) < (int)sizeof(path) &&
+	       files_is_renamed(files, path);
+}
+
+/* Returns false with errno set.  path has no links. */
+static bool add_entry(struct files *files, const char *path, mode_t mode)
+{
+	char *name = files_name(files, path);
+	bool added = true;
+
+	if (is_new(files, name)) {
+		if (S_ISDIR(mode))
+			archive_directory(&files->archive, name, mode);
+		else if (S_ISFIFO(mode))
+			archive_pipe(&files->archive, name, mode);
+		else if (S_ISREG(mode))
+			added = add_file(files, path, name);
+	}
+	if (!added) {
+		int error = errno;
+		char *copy = *(char **)tfind(name, &files->names, compare_names);
+
+		tdelete(name, &files->names, compare_names);
+		free(copy);
+		errno = error;
+	}
+	free(name);
+	return added;
 }
 
 /* Takes the next name of the path.  Returns false with errno set. */
@@ -147,6 +291,15 @@ static bool walk_on(struct files *files, struct walk *walk, const char *name)
 	}
 	if (lstat(walk->done, &status) < 0)
 		return false;
+	if (is_left_out(files, walk->done)) {
+		errno = ENOENT;
+		return false;
+	}
+	if (files->there && !files_is_renamed(files, walk->done) &&
+	    !leads_to_renamed(files, walk) && is_below(walk->done, files->there)) {
+		errno = EXDEV;
+		return false;
+	}
 	if (S_ISLNK(status.st_mode)) {
 		char link[PATH_MAX];
 
@@ -157,24 +310,11 @@ static bool walk_on(struct files *files, struct walk *walk, const char *name)
 		errno = ENOTDIR;
 		return false;
 	}
-	if (is_of_the_machine(walk->done)) {
+	if (files_is_of_machine(walk->done)) {
 		errno = EXDEV;
 		return false;
 	}
-	if (!is_new(files, walk->done))
-		return true;
-	if (S_ISDIR(status.st_mode))
-		archive_directory(&files->archive, walk->done, status.st_mode);
-	else if (S_ISFIFO(status.st_mode))
-		archive_pipe(&files->archive, walk->done, status.st_mode);
-	else if (S_ISREG(status.st_mode) && !add_file(files, walk->done)) {
-		int error = errno;
-
-		tdelete(walk->done, &files->names, compare_names);
-		errno = error;
-		return false;
-	}
-	return true;
+	return leads_to_renamed(files, walk) || add_entry(files, walk->done, status.st_mode);
 }
 
 char *files_add(struct files *files, const char *path)
@@ -243,11 +383,13 @@ static bool add_entries(struct files *files, const char *directory);
 
 const char *files_error(int error)
 {
-	return error == EXDEV ? "the machine has its own /dev, /proc and /sys" : strerror(error);
+	return error == EXDEV ? "the machine has its own /dev, /proc and /sys, and nothing else "
+				"with the name of --directory"
+			      : strerror(error);
 }
 
 /* A link to nowhere stays one. */
-static void add_entry(struct files *files, const char *directory, const char *name)
+static void add_from(struct files *files, const char *directory, const char *name)
 {
 	char *path = text_print("%s/%s", strcmp(directory, "/") == 0 ? "" : directory, name);
 	char *real = files_add(files, path);
@@ -269,7 +411,7 @@ static bool add_entries(struct files *files, const char *directory)
 	int n = scandir(directory, &entry, is_entry, by_bytes);
 
 	for (int i = 0; i < n; i++) {
-		add_entry(files, directory, entry[i]->d_name);
+		add_from(files, directory, entry[i]->d_name);
 		free(entry[i]);
 	}
 	if (n >= 0)
@@ -291,20 +433,45 @@ bool files_add_tree(struct files *files, const char *path)
 
 bool files_has(const struct files *files, const char *path)
 {
-	char *real = realpath(path, NULL);
-	bool has = real && tfind(real, &files->names, compare_names);
+	char *real = realpath(path, NULL), *name = real ? files_name(files, real) : NULL;
+	bool has = name && tfind(name, &files->names, compare_names);
 
+	free(name);
 	free(real);
 	return has;
 }
 
-void files_leave_out(struct files *files, const char *path)
+bool files_leave_out(struct files *files, const char *path)
 {
 	char *real = realpath(path, NULL);
 
 	if (real)
-		is_new(files, real);
-	free(real);
+		append_word(&files->left_out, real);
+	return real;
+}
+
+bool files_leave_out_name(struct files *files, const char *path)
+{
+	char *copy = text_print("%s", path), *slash, *directory;
+	struct stat status;
+
+	while ((slash = strrchr(copy, '/')) && slash > copy && !slash[1])
+		*slash = '\0';
+	if (lstat(copy, &status) < 0 || !S_ISLNK(status.st_mode)) {
+		free(copy);
+		return files_leave_out(files, path);
+	}
+	slash = strrchr(copy, '/');
+	if (slash)
+		*slash = '\0';
+	directory = realpath(!slash ? "." : slash > copy ? copy : "/", NULL);
+	if (directory)
+		append_word(&files->left_out,
+			    text_print("%s/%s", strcmp(directory, "/") == 0 ? "" : directory,
+				       slash ? slash + 1 : copy));
+	free(copy);
+	free(directory);
+	return directory;
 }
 
 void files_free(struct files *files)
@@ -313,5 +480,7 @@ void files_free(struct files *files)
 	for (size_t i = 0; i < files->n_needing; i++)
 		free(files->needing[i].path);
 	free(files->needing);
+	free(files->environment);
 	free_words(&files->directories);
+	free_words(&files->left_out);
 }

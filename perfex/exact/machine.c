@@ -28,7 +28,7 @@
 #define KERNEL_ARGUMENTS                                                                           \
 	"console=ttyS0 loglevel=5 oops=panic panic=-1 mitigations=off no_timer_check "             \
 	"nmi_watchdog=0 nosoftlockup nokaslr norandmaps nolapic_timer rdinit=/init "               \
-	"vm_files=memory vm_start=4 vm_send=/machine/result vm_end=1 "
+	"vm_files=memory vm_start=4 vm_send=" MACHINE_COUNTS "," MACHINE_REGIONS " vm_end=1 "
 
 #define UNPACKING_FAILED "Initramfs unpacking failed: write error"
 
@@ -280,14 +280,29 @@ static bool take_status(const char *line, int *wait_status)
 	return true;
 }
 
+static bool is_line(const char *text, const char *line)
+{
+	size_t length = strlen(line);
+
+	return strncmp(text, line, length) == 0 && text[length] == '\n';
+}
+
+static void keep_file(struct machine_text *file, const char *text, size_t size)
+{
+	free(file->text);
+	*file = (struct machine_text){ .text = allocate(size, 1), .size = size };
+	memcpy(file->text, text, size);
+}
+
 /*
- * The reports are lines.  The contents of the file that the machine sends follow the line "file
- * LENGTH".  Returns false unless a status is there.
+ * The reports are lines.  The contents of a file that the machine sends follow the line "file
+ * LENGTH NAME".  Returns false unless a status is there.
  */
 static bool take_reports(const char *text, size_t size, struct machine_result *result)
 {
 	const char *end = text + size, *next;
 	size_t length;
+	int name;
 
 	for (; (next = memchr(text, '\n', (size_t)(end - text))); text = next) {
 		next++;
@@ -295,13 +310,14 @@ static bool take_reports(const char *text, size_t size, struct machine_result *r
 			return true;
 		if (strncmp(text, "failed ", 7) == 0)
 			complain("in the machine: %.*s", (int)(next - text - 8), text + 7);
-		if (sscanf(text, "file %zu\n", &length) != 1)
+		if (sscanf(text, "file %zu %n", &length, &name) != 1)
 			continue;
 		if (length > (size_t)(end - next))
 			return false;
-		result->file = allocate(length, 1);
-		result->file_size = length;
-		memcpy(result->file, next, length);
+		if (is_line(text + name, MACHINE_COUNTS))
+			keep_file(&result->counts, next, length);
+		else if (is_line(text + name, MACHINE_REGIONS))
+			keep_file(&result->regions, next, length);
 		next += length;
 	}
 	return false;
@@ -327,8 +343,8 @@ static bool take_results(const int *ports, struct machine_result *result)
 	     *control = take_contents(ports[CONTROL], &control_size);
 	bool ended;
 
-	result->output = take_contents(ports[OUTPUT], &result->output_size);
-	result->error = take_contents(ports[ERROR], &result->error_size);
+	result->output.text = take_contents(ports[OUTPUT], &result->output.size);
+	result->error.text = take_contents(ports[ERROR], &result->error.size);
 	result->out_of_memory = memmem(log, log_size, "Out of memory:", 14);
 	ended = take_reports(control, control_size, result);
 	if (!ended)
@@ -371,7 +387,8 @@ bool machine_run(const struct machine *machine, int archive, struct machine_resu
 
 void machine_result_free(struct machine_result *result)
 {
-	free(result->output);
-	free(result->error);
-	free(result->file);
+	free(result->output.text);
+	free(result->error.text);
+	free(result->counts.text);
+	free(result->regions.text);
 }

@@ -85,7 +85,7 @@ static void remember_directory(struct files *files, const char *program)
 	append_word(&files->directories, directory);
 }
 
-static const char *usual_path(void)
+static const char *callers_path(void)
 {
 	const char *path = getenv("PATH");
 
@@ -104,7 +104,7 @@ static char *current_directory(void)
 /* Returns the absolute path of a program, for free(), or NULL. */
 static char *find_program(const char *name)
 {
-	char *here = current_directory(), *file = path_find_program(usual_path(), here, name);
+	char *here = current_directory(), *file = path_find_program(callers_path(), here, name);
 
 	free(here);
 	return file;
@@ -114,13 +114,17 @@ static char *find_program(const char *name)
 char *needs_path(const struct files *files)
 {
 	char *here = current_directory(), *directory;
-	const char *path = usual_path();
+	const char *path = callers_path();
 	struct text text;
 
 	fputs("PATH=", text_open(&text));
 	while ((directory = path_next_directory(&path, here))) {
-		if (has_directory(files, directory, strlen(directory)))
-			fprintf(text.file, "%s:", directory);
+		if (has_directory(files, directory, strlen(directory))) {
+			char *name = files_name(files, directory);
+
+			fprintf(text.file, "%s:", name);
+			free(name);
+		}
 		free(directory);
 	}
 	free(here);
@@ -164,12 +168,28 @@ static bool is_of_word(char c)
 	return isalnum((unsigned char)c) || (c && strchr("_./+-", c));
 }
 
+/* With another name of the current directory, some paths of the host lead nowhere. */
+static void tell_of_name(const struct files *files, const char *subject, const char *path)
+{
+	char *name = files_name(files, path);
+
+	if (files_is_renamed(files, path))
+		complain("warning: %s names %s, which is %s in the machine", subject, path, name);
+	else if (files_leads_out(files, path))
+		complain("warning: %s names %s, which leads elsewhere from %s; give an absolute "
+			 "path",
+			 subject, path, files->there);
+	free(name);
+}
+
 static void add_word(struct files *files, const char *word, size_t length)
 {
 	char *name = text_print("%.*s", (int)length, word);
 	bool is_path = strchr(name, '/');
 	char *path = is_path ? strdup(name) : find_program(name);
 
+	if (is_path && access(name, F_OK) == 0)
+		tell_of_name(files, "a script or command", name);
 	if (path && is_executable_file(path)) {
 		if (add_program(files, path, NEEDING_PROGRAM) && !is_path)
 			remember_directory(files, path);
@@ -224,6 +244,7 @@ static void add_argument(struct files *files, const char *path, bool is_script)
 
 	if (stat(path, &status) < 0)
 		return;
+	tell_of_name(files, "an argument", path);
 	is_empty = S_ISDIR(status.st_mode) && !files_has(files, path);
 	real = files_add(files, path);
 	if (real && is_empty)
@@ -400,6 +421,7 @@ static void need_of_script(struct files *files, const struct needing *needing, i
 	arguments = interpreter + strcspn(interpreter, " \t");
 	if (*arguments)
 		*arguments++ = '\0';
+	tell_of_name(files, needing->path, interpreter);
 	if (!add_program(files, interpreter, needing->kind)) {
 		if (needing->kind == NEEDING_REQUIRED)
 			fail("%s needs the interpreter %s: %s", needing->path, interpreter,

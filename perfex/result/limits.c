@@ -40,6 +40,7 @@ void limits_free(struct limits *limits)
 	for (size_t i = 0; i < limits->n; i++)
 		free(limits->limit[i].name);
 	free(limits->limit);
+	*limits = (struct limits){ 0 };
 }
 
 /* Returns how far the value has moved in the limit's direction, at least. */

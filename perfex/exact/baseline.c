@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Compares the counts of a run with those of a recording, the baseline, and replaces it. */
+#include "baseline.h"
+#include "../perfex.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+bool baseline_read(struct baseline *baseline)
+{
+	struct text_error error;
+	size_t length;
+	char *text = textfile_read(baseline->path, &length);
+
+	if (!text && errno == ENOENT && baseline->update)
+		return true;
+	if (!text && errno == ENOENT)
+		complain("there is no file %s; --update writes it", baseline->path);
+	else if (!text)
+		complain("cannot read %s: %m", baseline->path);
+	if (!text)
+		return false;
+	baseline->old = document_parse(text, length, &error);
+	free(text);
+	if (!baseline->old)
+		complain("%s: %s", baseline->path, error.text);
+	return baseline->old;
+}
+
+/* Another value of one of these explains a difference that COMMAND has not made. */
+static const struct {
+	const char *key, *answer;
+} origins[] = {
+	{ "perfex", "" },
+	{ "kernel", "" },
+	{ "cpu", "" },
+	{ "directory", "; --directory=/work gives it one name everywhere" },
+};
+
+static const char *text_of(json_object *value)
+{
+	return value ? json_object_get_string(value) : "none";
+}
+
+static void tell_of_origin(const struct baseline *baseline, const struct document *new)
+{
+	for (size_t i = 0; i < sizeof(origins) / sizeof(origins[0]); i++) {
+		json_object *a = json_object_object_get(baseline->old->json, origins[i].key);
+		json_object *b = json_object_object_get(new->json, origins[i].key);
+
+		if (!json_object_equal(a, b))
+			complain("warning: %s has another %s (%s, now %s), which may change "
+				 "counts%s",
+				 baseline->path, origins[i].key, text_of(a), text_of(b),
+				 origins[i].answer);
+	}
+}
+
+int baseline_compare(struct baseline *baseline, struct document *new, FILE *file)
+{
+	struct diff diff = {
+		.a = { .path = baseline->path, .document = baseline->old ? baseline->old : new },
+		.b = { .document = new },
+		.is_exact = true,
+	};
+	struct text_error error;
+	int status;
+
+	if (baseline->old)
+		tell_of_origin(baseline, new);
+	/* The new baseline need not be comparable with the old one. */
+	if (baseline->update)
+		limits_free(&baseline->diff.limits);
+	if (!diff_make_for(&diff, &baseline->diff, &error)) {
+		complain("%s and this run: %s", baseline->path, error.text);
+		return baseline->update ? 0 : EXIT_PERFEX;
+	}
+	status = diff_write(file, &diff, &baseline->diff);
+	diff_free(&diff);
+	return status;
+}
+
+bool baseline_update(const struct baseline *baseline, const struct document *new)
+{
+	static const int format =
+		JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_SPACED | JSON_C_TO_STRING_NOSLASHESCAPE;
+	char *text = text_print("%s\n", json_object_to_json_string_ext(new->json, format));
+	bool written = textfile_output(baseline->path, text, strlen(text));
+
+	if (!written)
+		complain("cannot write %s: %m", baseline->path);
+	else if (!baseline->old)
+		complain("%s is new, and has the counts of this run", baseline->path);
+	free(text);
+	return written;
+}
+
+void baseline_free(struct baseline *baseline)
+{
+	if (baseline->old)
+		document_free(baseline->old);
+	limits_free(&baseline->diff.limits);
+}

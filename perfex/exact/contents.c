@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Puts into the archive all that the machine has when COMMAND starts, and the job: what it runs. */
+#define _GNU_SOURCE
+#include "options.h"
+#include "../textfile.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* The machine's names of perfex and of COMMAND's input. */
+#define PERFEX "/machine/perfex"
+#define INPUT "/machine/input"
+
+static bool is_set(const struct word_list *variables, const char *variable)
+{
+	size_t length = strcspn(variable, "=") + 1;
+
+	for (size_t i = 0; i < variables->n; i++)
+		if (strncmp(variables->word[i], variable, length) == 0)
+			return true;
+	return false;
+}
+
+/* Returns the environment of all programs in the machine but for PATH, for free(). */
+static char **make_environment(const struct exact_options *options)
+{
+	static const char *const usual[] = { "HOME=/tmp", "LC_ALL=C.UTF-8" };
+	char **environment = allocate(options->environment.n + 2, sizeof(char *));
+	size_t n = 0;
+
+	for (size_t i = 0; i < sizeof(usual) / sizeof(usual[0]); i++)
+		if (!is_set(&options->environment, usual[i]))
+			environment[n++] = (char *)usual[i];
+	for (size_t i = 0; i < options->environment.n; i++)
+		environment[n++] = (char *)options->environment.word[i];
+	return environment;
+}
+
+#define LOCALE "/usr/lib/locale/C.utf8"
+
+/* Every program may expect these.  Newer versions of glibc have the locale in themselves. */
+static void add_system(struct files *files)
+{
+	static const struct {
+		const char *name;
+		mode_t mode;
+	} directories[] = {
+		{ "/dev", 0755 },  { "/etc", 0755 },	  { "/machine", 0755 }, { "/proc", 0755 },
+		{ "/root", 0700 }, { "/run", 0755 },	  { "/sys", 0755 },	{ "/tmp", 01777 },
+		{ "/var", 0755 },  { "/var/tmp", 01777 },
+	};
+
+	for (size_t i = 0; i < sizeof(directories) / sizeof(directories[0]); i++)
+		files_add_directory(files, directories[i].name, directories[i].mode);
+	files_add_tree(files, LOCALE);
+}
+
+/* Called after the files that the user and COMMAND name were added: those stay as they are. */
+static void add_users(struct files *files)
+{
+	static const char users[] = "root:x:0:0:root:/root:/bin/sh\n"
+				    "nobody:x:65534:65534:nobody:/nonexistent:/usr/sbin/nologin\n";
+	static const char groups[] = "root:x:0:\nnogroup:x:65534:\n";
+
+	files_add_text(files, "/etc/passwd", 0644, users, sizeof(users) - 1);
+	files_add_text(files, "/etc/group", 0644, groups, sizeof(groups) - 1);
+}
+
+/* Copies a file of the machine's own under another name. */
+static void add_own(struct files *files, const struct machine *machine, const char *file,
+		    const char *name)
+{
+	char *path = machine_file(machine, file);
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	struct stat status;
+
+	if (fd < 0 || fstat(fd, &status) < 0)
+		fail("cannot read %s: %m", path);
+	status.st_mtime = 0;
+	if (!archive_copy(&files->archive, name, &status, fd))
+		fail("cannot read %s: %m", path);
+	close(fd);
+	free(path);
+}
+
+/* Waiting for a pipe that nobody closes must not look like a machine that hangs. */
+static void tell_of_waiting(int fd)
+{
+	struct pollfd input = { .fd = fd, .events = POLLIN };
+
+	if (poll(&input, 1, 1000) == 0)
+		complain(
+			"waiting for the end of standard input; with </dev/null COMMAND gets none");
+}
+
+/*
+ * Returns false if there is no input.  A terminal is none: the machine takes its input before
+ * COMMAND starts.
+ */
+static bool add_input(struct files *files, const char *path)
+{
+	int fd = path ? open(path, O_RDONLY | O_CLOEXEC) : STDIN_FILENO;
+	struct stat status;
+
+	if (fd < 0)
+		fail("cannot read --input=%s: %m", path);
+	if ((!path && isatty(fd)) || fstat(fd, &status) < 0)
+		return false;
+	if (!path)
+		tell_of_waiting(fd);
+	status.st_mode = 0644;
+	status.st_mtime = 0;
+	if (!archive_copy(&files->archive, INPUT, &status, fd)) {
+		if (!path && errno == EBADF)
+			return false;
+		fail("cannot read %s: %m", path ? path : "standard input");
+	}
+	if (path)
+		close(fd);
+	return true;
+}
+
+static void write_string(FILE *job, const char *text)
+{
+	fwrite(text, 1, strlen(text) + 1, job);
+}
+
+static void write_strings(FILE *job, const struct word_list *list)
+{
+	for (size_t i = 0; i < list->n; i++)
+		write_string(job, list->word[i]);
+}
+
+static size_t count_words(char **word)
+{
+	size_t n = 0;
+
+	while (word[n])
+		n++;
+	return n;
+}
+
+/* Tells process 1 of the machine what to run: the strings that scripts/vm-init.c describes. */
+static void add_job(struct files *files, const struct exact_options *options, const char *directory,
+		    bool has_input)
+{
+	static const char *const perfex[] = { PERFEX, "run", "--output=" MACHINE_COUNTS,
+					      "--input=" INPUT };
+	size_t n_perfex = sizeof(perfex) / sizeof(perfex[0]) - !has_input;
+	struct text job;
+	char *path;
+
+	text_open(&job);
+	write_string(job.file, directory);
+	for (int zero = 0; zero < 4; zero++) /* user, group, rows and columns */
+		write_string(job.file, "0");
+	fprintf(job.file, "%zu%c", n_perfex + options->passed.n + 1 + count_words(options->command),
+		'\0');
+	for (size_t i = 0; i < n_perfex; i++)
+		write_string(job.file, perfex[i]);
+	write_strings(job.file, &options->passed);
+	write_string(job.file, "--");
+	for (char **word = options->command; *word; word++)
+		write_string(job.file, *word);
+	for (char *const *variable = files->environment; *variable; variable++)
+		write_string(job.file, *variable);
+	path = needs_path(files);
+	if (!is_set(&options->environment, path))
+		write_string(job.file, path);
+	free(path);
+	text_close(&job);
+	archive_text(&files->archive, "/job", 0644, job.text, job.size);
+	free(job.text);
+}
+
+/* Files that perfex itself writes must not change the machine of the next run. */
+static void leave_out(struct files *files, const struct exact_options *options)
+{
+	if (options->output)
+		files_leave_out(files, options->output);
+	if (options->regions)
+		files_leave_out(files, options->regions);
+	if (options->baseline.path)
+		files_leave_out(files, options->baseline.path);
+	for (size_t i = 0; i < options->without.n; i++)
+		if (!files_leave_out_name(files, options->without.word[i]))
+			fail("--without=%s: %m", options->without.word[i]);
+}
+
+/* Gives the current directory the name that the user wants. */
+static void name_directory(struct files *files, const char *directory,
+			   const struct exact_options *options)
+{
+	const char *there = options->directory;
+
+	if (!there)
+		return;
+	if (*there != '/' || strstr(there, "//") || strstr(there, "/.") ||
+	    there[strlen(there) - 1] == '/')
+		fail("--directory=%s: give an absolute path such as /work", there);
+	if (strcmp(directory, "/") == 0)
+		fail("--directory=%s: the current directory is /, and keeps its name", there);
+	if (files_is_of_machine(there))
+		fail("--directory=%s: the machine has this name for itself", there);
+	files->here = directory;
+	files->there = there;
+	if (files_is_renamed(files, options->command[0]))
+		fail("COMMAND is in the current directory, whose name in the machine is %s: give "
+		     ".%s",
+		     there, options->command[0] + strlen(directory));
+	if (strchr(options->command[0], '/') && files_leads_out(files, options->command[0]))
+		fail("%s leads elsewhere from %s; give COMMAND an absolute path",
+		     options->command[0], there);
+}
+
+static void add_directories_above(struct files *files, const char *path)
+{
+	for (const char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+		char *above = text_print("%.*s", (int)(slash - path), path);
+
+		files_add_directory(files, above, 0755);
+		free(above);
+	}
+}
+
+int contents_archive(const struct exact_options *options, const struct machine *machine,
+		     struct files *files)
+{
+	char *directory = getcwd(NULL, 0), *here, *there;
+
+	if (!directory)
+		fail("cannot find the current directory: %m");
+	files->environment = make_environment(options);
+	name_directory(files, directory, options);
+	archive_begin(&files->archive, (uint64_t)machine->memory_mb * 1024 * 1024 / 4);
+	add_own(files, machine, "init", "/init");
+	add_system(files);
+	add_own(files, machine, "perfex", PERFEX);
+	if (files->there)
+		add_directories_above(files, files->there);
+	here = files_add(files, directory);
+	if (!here)
+		fail("the current directory cannot be in the machine: %s", files_error(errno));
+	free(here);
+	leave_out(files, options);
+	free(needs_program(files, options->command[0]));
+	if (access("/bin/sh", X_OK) == 0)
+		free(needs_program(files, "/bin/sh"));
+	for (size_t i = 0; i < options->with.n; i++)
+		if (!files_add_tree(files, options->with.word[i]))
+			fail("cannot put %s into the machine: %s", options->with.word[i],
+			     files_error(errno));
+	if (!options->no_directory && !files_add_tree(files, directory))
+		fail("cannot read the current directory: %m");
+	needs_arguments(files, options->command);
+	if (options->prepare)
+		needs_of_shell(files, options->prepare);
+	needs_settle(files);
+	add_users(files);
+	there = files_name(files, directory);
+	add_job(files, options, there, add_input(files, options->input));
+	free(there);
+	free(directory);
+	return archive_end(&files->archive);
+}

@@ -169,8 +169,28 @@ static void write_table(FILE *file, const struct diff *diff, enum table_format f
 	table_end(&table, file);
 }
 
-/* quote is written on both sides of the command. */
-static void write_side(FILE *file, const char *letter, const struct side *side, const char *quote)
+/* Code of Markdown stands between as many backticks as the code itself has nowhere in a row. */
+static void write_code(FILE *file, const char *code)
+{
+	size_t longest = 0;
+	const char *gap;
+
+	for (const char *c = code; *c; c += strcspn(c, "`")) {
+		size_t row = strspn(c, "`");
+
+		longest = row > longest ? row : longest;
+		c += row;
+	}
+	gap = longest ? " " : "";
+	for (size_t i = 0; i <= longest; i++)
+		putc('`', file);
+	fprintf(file, "%s%s%s", gap, code, gap);
+	for (size_t i = 0; i <= longest; i++)
+		putc('`', file);
+}
+
+static void write_side(FILE *file, const char *letter, const struct diff *diff,
+		       const struct side *side, enum table_format format)
 {
 	char *command = document_command(side->document);
 
@@ -180,10 +200,18 @@ static void write_side(FILE *file, const char *letter, const struct side *side, 
 		char *path = text_print("%s", side->path);
 
 		make_printable(path);
-		fprintf(file, "%s: %s, %s: ", path, side->document->date, side->document->pmu);
+		fprintf(file, "%s: ", path);
+		/* The clock of the machine of perfex exact always begins at the same date. */
+		if (!diff->is_exact)
+			fprintf(file, "%s, ", side->document->date);
+		fprintf(file, "%s: ", side->document->pmu);
 		free(path);
 	}
-	fprintf(file, "%s%s%s\n", quote, command, quote);
+	if (format == TABLE_MARKDOWN)
+		write_code(file, command);
+	else
+		fputs(command, file);
+	putc('\n', file);
 	free(command);
 }
 
@@ -251,13 +279,12 @@ static void write_diff(FILE *file, const struct diff *diff, enum table_format fo
 {
 	const struct comparisons *comparisons = &diff->comparisons;
 	const char *gap = format == TABLE_MARKDOWN ? "\n" : "";
-	const char *quote = format == TABLE_MARKDOWN ? "`" : "";
 	const char *modes = common_modes(comparisons);
 	bool certain = !diff->is_exact || any_repeated(comparisons);
 
-	write_side(file, "A", &diff->a, quote);
+	write_side(file, "A", diff, &diff->a, format);
 	fputs(gap, file);
-	write_side(file, "B", &diff->b, quote);
+	write_side(file, "B", diff, &diff->b, format);
 	fputs(gap, file);
 	write_table(file, diff, format, modes, certain);
 	fputs(gap, file);

@@ -185,6 +185,17 @@ START_TEST(markdown_is_a_table)
 }
 END_TEST
 
+/* CommonMark 0.30, section 6.1: a code span ends at the first row of as many backticks as it began with. */
+START_TEST(backticks_do_not_end_the_command_of_markdown)
+{
+	write_text("ticks", "{\"schema\":\"perfex-run\",\"version\":2,\"command\":[\"`a\",\"``b\"],"
+			    "\"date\":\"d\",\"pmu\":\"p\",\"view\":\"tree\",\"time\":[],"
+			    "\"events\":[],\"derived\":[]}");
+	ck_assert_ptr_nonnull(strstr(PERFEX("diff", "--markdown", "ticks", "ticks").out,
+				     "\n\nB: ticks: d, p: ``` `a ``b ```\n\n"));
+}
+END_TEST
+
 /* Returns the cell in this row and column, read according to RFC 4180. */
 static const char *csv_cell(const char *text, int row, int column)
 {
@@ -391,6 +402,7 @@ TCase *diff_tests(void)
 	tcase_add_test(tests, outliers_are_in_json);
 	tcase_add_test(tests, runs_beside_equal_ones_are_outliers_if_they_are_far);
 	tcase_add_test(tests, markdown_is_a_table);
+	tcase_add_test(tests, backticks_do_not_end_the_command_of_markdown);
 	tcase_add_test(tests, csv_can_be_read);
 	tcase_add_test(tests, json_can_be_read);
 	tcase_add_loop_test(tests, the_conclusion_has_the_digits_that_tell_its_numbers_apart, 0,

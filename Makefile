@@ -188,7 +188,7 @@ deb: ## build Debian packages of the patched kernel, for a real machine
 	@scripts/debian-packages
 
 .PHONY: deb-packages
-deb-packages: ## build Debian packages of all else: libraries, perfex, service, Python, the module for dkms
+deb-packages: ## build Debian packages of all else: libraries, perfex, machine, service, Python, module for dkms
 	@scripts/deb-packages
 
 KDIR ?= /lib/modules/$(shell uname -r)/build

@@ -82,8 +82,9 @@ static char *find_directory(void)
 		free(directory);
 	}
 	fail("perfex exact needs the machine of perfctr, which is neither beside perfex (%s/../machine) "
-	     "nor installed; make machine in perfctr's sources builds it, make install-machine "
-	     "installs it, and PERFCTR_MACHINE=DIRECTORY names another place",
+	     "nor installed; the Debian package perfctr-machine has it, make machine in perfctr's "
+	     "sources builds it, make install-machine installs it, and "
+	     "PERFCTR_MACHINE=DIRECTORY names another place",
 	     perfex);
 }
 

@@ -7,6 +7,11 @@ copy_checkout() {
 	mkdir -p "$root/$1"
 	tar --exclude=./build --exclude=./.git --exclude=__pycache__ -cf - . | tar -C "$root/$1" -xf -
 }
+# The packages contain the machine that "make machine" has made here, in both releases.
+copy_machine() {
+	mkdir -p "$root/$1/build"
+	cp -r build/machine "$root/$1/build"
+}
 # build DIRECTORY OUTPUT [OPTION...]: builds the packages as root.
 build() { in_root "$1/scripts/deb-packages" --output "/packages/$2" "${@:3}" && cp -r "$root/packages/$2" "$packages"; }
 
@@ -34,13 +39,30 @@ builds_next() {
 are_all() {
 	diff <(sed -n 's/^Package: //p' debian/control | sort) <(cd "$packages/now" && printf '%s\n' *.deb | sed 's/_.*//' | sort)
 }
+# foresees [NAME]: --dry-run lists all packages but NAME.
+foresees() {
+	diff <(in_root /root/perfctr/scripts/deb-packages --dry-run | sed 's|.*/\(.*\)_[^_]*$|\1|' | sort) \
+		<(cd "$packages/now" && printf '%s\n' *.deb | sed 's/_[^_]*$//' | grep -v "^${1-nothing}_" | sort)
+}
+# The machine must be packed as it is: the same files with the same permissions, in at most 40 MB.
+packs_machine() {
+	local file=$packages/now/perfctr-machine_${version}_amd64.deb unpacked=$work/unpacked
+	rm -rf "$unpacked"
+	dpkg-deb -x "$file" "$unpacked" || return 1
+	diff -r build/machine "$unpacked/usr/lib/perfctr/machine" &&
+		diff <(list_modes build/machine) <(list_modes "$unpacked/usr/lib/perfctr/machine") &&
+		[[ -z $(dpkg-deb -f "$file" Depends) ]] && ls -l "$file" && (($(stat -c %s "$file") <= 40000000))
+}
+list_modes() { (cd "$1" && find . -printf '%m %p\n' | sort); }
 
 # Tags that are overridden are not printed, but --fail-on would count them as failures. The lintian of Debian 12 asks
-# for an init script beside each unit of systemd; that of Debian 13 does not know this tag.
+# for an init script beside each unit of systemd; that of Debian 13 does not know this tag. The lintian of Debian 13 takes
+# a kernel for a file of gzip, and reads a date in it.
 lint() {
 	local -a suppressed=()
 	local said
 	[[ $suite != bookworm ]] || suppressed=(--suppress-tags package-supports-alternative-init-but-no-init.d-script)
+	[[ $suite != trixie ]] || suppressed=(--suppress-tags package-contains-timestamped-gzip)
 	# shellcheck disable=SC2016 # of the other shell
 	said=$(in_root sh -c 'cd /packages/now && exec lintian --allow-root --fail-on none --display-info "$@" *.deb' sh "${suppressed[@]}" 2>&1) || { echo "$said"; return 1; }
 	[[ ! $said ]] || { echo "$said"; return 1; }
@@ -54,10 +76,15 @@ test_build() {
 	rm -rf "$root/home/a user" "$root/root/perfctr" "$root"/packages/*
 	mkdir -p "$root/home/a user/tmp"
 	copy_checkout '/home/a user/perf ctr'
+	copy_machine '/home/a user/perf ctr'
 	copy_checkout /root/perfctr
 	check 'what the build needs' in_root /root/perfctr/scripts/packages perfex debian
 	check 'a user builds, in a directory with spaces' build_as_user
 	check 'all packages' are_all
+	check 'without a machine one fewer is foreseen' foresees perfctr-machine
+	copy_machine /root/perfctr
+	check 'with a machine all are foreseen' foresees
+	check 'the machine is packed as it is' packs_machine
 	check 'lintian' apt install lintian
 	check 'lintian has nothing to say' lint
 	check 'root builds static ones' build /root/perfctr static --static

@@ -86,6 +86,16 @@ python_count() {
 perfex_counts() {
 	in_root perfex stat true 2>&1 | tee "$work/perfex.out" && grep -E '^task-clock +[1-9]' "$work/perfex.out" && grep -E '^backend +perf_events$' "$work/perfex.out"
 }
+# The program executes 100 times nop, and four instructions that end it.
+exact_counts() {
+	in_root perfex exact --no-directory --csv -e instructions -- /root/nops 2>&1 | tee "$work/perfex.out" &&
+		tr ',"' '\n' <"$work/perfex.out" | grep -qx 104
+}
+# Without perfctr-machine perfex must say where one gets it.
+exact_says() {
+	! in_root perfex exact --no-directory true >"$work/perfex.out" 2>&1 &&
+		grep 'the Debian package perfctr-machine has it' "$work/perfex.out"
+}
 has_manuals() {
 	local page
 	for page in perfex.1 perfex-mark.1 libperfctr.3 perfctr_count.3 perfctr_spawn.3 perfctr.4 perfex-rules.5 perfctr-bpfd.8; do
@@ -104,6 +114,7 @@ use_programs() {
 	check 'perfex counts' perfex_counts
 	check 'perfex needs the shared libraries' needs /usr/bin/perfex "libdw.so.1 libelf.so.1 libjson-c.so.5 libncursesw.so.6 libperfctr-core.so.${version%.*} libperfctr.so.${version%.*} libtinfo.so.6 libyaml-0.so.2"
 	check 'no path in perfex and the library' has_no_rpath /usr/bin/perfex "/usr/lib/x86_64-linux-gnu/libperfctr.so.${version%.*}"
+	check 'perfex exact counts' exact_counts
 	check 'bash completes it' in_root bash -c '. /usr/share/bash-completion/completions/perfex && complete -p perfex'
 	check 'manual pages' has_manuals
 	check 'links lead somewhere' broken_links
@@ -127,7 +138,7 @@ test_programs() {
 	make_root programs
 	mkdir "$root/root/guest"
 	cp tests/guest/loop.h "$root/root/guest"
-	cp -r tests/compat-2.6 tests/packages/count.c "$root/root"
+	cp -r tests/compat-2.6 tests/packages/count.c build/tests/exact/nops "$root/root"
 	check 'what the packages need of others' install_depended
 	list_files >"$work/files-$release"
 	check 'installs no others' installs_alone now
@@ -138,6 +149,7 @@ test_programs() {
 	check 'the program that was compiled counts' counts_pages "$next" in_root /root/shared
 	check 'the static one as before' counts_pages "$version" in_root /root/static
 	check 'perfex counts' perfex_counts
+	check 'perfex exact counts' exact_counts
 	check 'Python counts' python_count "$next"
 	# shellcheck disable=SC2046 # names
 	check 'removes' apt remove $(installed | cut -d ' ' -f 1)
@@ -148,6 +160,10 @@ test_programs() {
 	check 'static perfex installs alone' installs_alone static perfctr-tools
 	check 'perfex needs no library' needs /usr/bin/perfex
 	check 'perfex counts' perfex_counts
+	check 'perfex exact names the package that it lacks' exact_says
+	check 'the machine installs alone' installs_alone static perfctr-tools perfctr-machine
+	check 'perfex exact counts' exact_counts
+	check 'the machine purges' apt purge perfctr-machine
 	check 'purges' apt purge perfctr-tools
 	check 'nothing is left' nothing_left
 	check 'dpkg knows of no fault' in_root dpkg --audit

@@ -3,4 +3,5 @@
 
 .PHONY: check-packages
 check-packages: ## build, install, use, upgrade and purge the Debian packages in new roots of Debian 12 and 13
+	@$(MAKE) --no-print-directory -j2 machine $(EXACT)/nops
 	@tests/packages/run

@@ -112,6 +112,7 @@ include python/rules.mk
 include tests/languages/rules.mk
 include tests/cluster/rules.mk
 include examples/rules.mk
+include tests/ci/rules.mk
 include docs/rules.mk
 
 .PHONY: help

@@ -43,10 +43,10 @@ FREE_RUNNING :=
 machines_of = $(shell awk -F '|' '$$1 == "$(1)" && !seen[$$2]++ { print $$2 }' $(2))
 same_each_time = $(shell awk -F '|' '/--icount|--deterministic/ { print $$2 }' $(1))
 
-# $(AS_BEFORE) [--with PATH]... -- COMMAND: run a check that needs neither perfex, the documents, the examples nor the
-# Python package, and of $(BUILD) only each PATH. If it has passed, and nothing else has changed, make shows its old
+# $(AS_BEFORE) [--with PATH]... -- COMMAND: run a check that needs neither perfex, the documents, the examples,
+# Python nor Rust, and of $(BUILD) only each PATH. If it has passed, and nothing else has changed, make shows its old
 # output instead.
-AS_BEFORE := scripts/as-before $(addprefix --without ,perfex docs examples python README.md CONTRIBUTING.md NEWS)
+AS_BEFORE := scripts/as-before $(addprefix --without ,perfex docs examples python rust README.md CONTRIBUTING.md NEWS)
 
 # These tests take longest, and begin first.
 DEAR_CHECKS = check-families check-bpf-debian-6.12 check-documents check-guest-life check-guest-shared check-vm \
@@ -109,6 +109,7 @@ include tests/perf-events/rules.mk
 include tests/papi/rules.mk
 include tests/fuzz-parsers/rules.mk
 include python/rules.mk
+include rust/rules.mk
 include tests/languages/rules.mk
 include tests/cluster/rules.mk
 include examples/rules.mk

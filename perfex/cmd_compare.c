@@ -201,7 +201,7 @@ static int write_comparison(const struct comparing *c, struct diff_options *opti
 	if (!diff_make_for(&diff, options, &error))
 		fail("%s", error.text);
 	status = diff_write(stdout, &diff, options);
-	if (options->write == diff_write_text || options->write == diff_write_markdown)
+	if (diff_is_for_people(options))
 		diff_write_conclusion(stdout, &diff);
 	diff_free(&diff);
 	document_free(diff.a.document);

@@ -39,13 +39,15 @@ bool diff_make_for(struct diff *diff, struct diff_options *options, struct text_
 	return false;
 }
 
+bool diff_is_for_people(const struct diff_options *options)
+{
+	return options->write == diff_write_text || options->write == diff_write_markdown;
+}
+
 int diff_write(FILE *file, const struct diff *diff, const struct diff_options *options)
 {
-	bool is_for_people = options->write == diff_write_text ||
-			     options->write == diff_write_markdown;
-
 	options->write(file, diff);
-	if (!is_for_people)
+	if (!diff_is_for_people(options))
 		limits_write_exceeded(stderr, "perfex: ", diff->limits);
 	return limits_exceeded(diff->limits) ? EXIT_EXCEEDED : 0;
 }

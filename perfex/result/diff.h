@@ -50,6 +50,8 @@ struct diff_options {
 	struct limits limits;
 };
 
+/* Is the format one for people?  It has lines around the table. */
+bool diff_is_for_people(const struct diff_options *options);
 /* As diff_make(), and judges the limits, which the options keep. */
 bool diff_make_for(struct diff *diff, struct diff_options *options, struct text_error *error);
 /*

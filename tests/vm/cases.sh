@@ -29,3 +29,5 @@ status_is() { ((status == $1)); }
 out_is() { printf '%s' "$1" | cmp -s - "$work/out"; }
 err_has() { grep -q -- "$1" "$work/err"; }
 both() { local one=$1; shift; $one && "$@"; }
+# The next command boots a machine without scripts/vm, which notes its own: the sum is that of tests/budget.
+note_boot() { [[ ! ${VM_BOOTS-} ]] || echo booted >>"$VM_BOOTS"; }

@@ -297,7 +297,7 @@ static int run_exactly(struct exact_options *options)
 /* Ends perfex if the options of the comparison do not fit together. */
 static void check_comparison(struct exact_options *options)
 {
-	const struct baseline *baseline = &options->baseline;
+	struct baseline *baseline = &options->baseline;
 	const char *format = baseline->diff.format_name;
 
 	if (!baseline->path) {
@@ -314,6 +314,8 @@ static void check_comparison(struct exact_options *options)
 	if (options->other_format)
 		fail("--%s does not go with --baseline; give --csv, --json or --markdown",
 		     options->other_format);
+	if (baseline->update)
+		limits_free(&baseline->diff.limits);
 	append_word(&options->passed, text_print("--json"));
 }
 

@@ -69,11 +69,9 @@ int baseline_compare(struct baseline *baseline, struct document *new, FILE *file
 
 	if (baseline->old)
 		tell_of_origin(baseline, new);
-	/* The new baseline need not be comparable with the old one. */
-	if (baseline->update)
-		limits_free(&baseline->diff.limits);
 	if (!diff_make_for(&diff, &baseline->diff, &error)) {
 		complain("%s and this run: %s", baseline->path, error.text);
+		/* A new baseline need not be comparable with the old one. */
 		return baseline->update ? 0 : EXIT_PERFEX;
 	}
 	status = diff_write(file, &diff, &baseline->diff);

@@ -206,13 +206,13 @@ static void name_directory(struct files *files, const char *directory,
 		fail("--directory=%s: the current directory is /, and keeps its name", there);
 	if (files_is_of_machine(there))
 		fail("--directory=%s: the machine has this name for itself", there);
-	files->here = directory;
-	files->there = there;
-	if (files_is_renamed(files, options->command[0]))
+	files->renamed = (struct renamed){ .here = text_print("%s", directory), .there = there };
+	if (names_is_renamed(&files->renamed, options->command[0]))
 		fail("COMMAND is in the current directory, whose name in the machine is %s: give "
 		     ".%s",
 		     there, options->command[0] + strlen(directory));
-	if (strchr(options->command[0], '/') && files_leads_out(files, options->command[0]))
+	if (strchr(options->command[0], '/') &&
+	    names_leads_out(&files->renamed, directory, options->command[0]))
 		fail("%s leads elsewhere from %s; give COMMAND an absolute path",
 		     options->command[0], there);
 }
@@ -240,8 +240,8 @@ int contents_archive(const struct exact_options *options, const struct machine *
 	add_own(files, machine, "init", "/init");
 	add_system(files);
 	add_own(files, machine, "perfex", PERFEX);
-	if (files->there)
-		add_directories_above(files, files->there);
+	if (options->directory)
+		add_directories_above(files, options->directory);
 	here = files_add(files, directory);
 	if (!here)
 		fail("the current directory cannot be in the machine: %s", files_error(errno));
@@ -261,7 +261,7 @@ int contents_archive(const struct exact_options *options, const struct machine *
 		needs_of_shell(files, options->prepare);
 	needs_settle(files);
 	add_users(files);
-	there = files_name(files, directory);
+	there = names_in_machine(&files->renamed, directory);
 	add_job(files, options, there, add_input(files, options->input));
 	free(there);
 	free(directory);

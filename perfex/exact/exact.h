@@ -4,6 +4,7 @@
  *
  * archive.c	writes an archive for cpio, from which the machine's kernel makes its files
  * files.c	puts files, links and directories of the host into the archive
+ * names.c	finds the names that paths have in the machine: see names.h
  * contents.c	puts together all that the machine has: see options.h
  * needs.c	finds what a program needs: its interpreter, its libraries, programs that it names
  * baseline.c	compares the counts with those of an earlier run: see baseline.h
@@ -13,6 +14,7 @@
 #define PERFEX_EXACT_EXACT_H
 
 #include "../perfex.h"
+#include "names.h"
 
 #include <sys/stat.h>
 
@@ -55,21 +57,13 @@ struct files {
 	size_t n_needing, n_settled;
 	struct word_list directories; /* that have programs, beyond the usual ones */
 	struct word_list left_out;    /* without links */
-	const char *here, *there;     /* a directory, and its name in the machine; NULL: its own */
+	struct renamed renamed;	      /* the directory with another name in the machine */
 	const char *tree;	      /* the directory that is being added, without links */
 	bool keeps_times;   /* of changes; false: files have the time at which the machine begins */
 	char **environment; /* of the machine's programs; ends with NULL; from malloc() */
 };
 
-/*
- * files.c: returns the name in the machine of an absolute path of the host, for free().  Only those
- * in the directory here are renamed.
- */
-char *files_name(const struct files *files, const char *path);
-bool files_is_renamed(const struct files *files, const char *path);
-/* Does a relative path leave the directory here, so that the machine has it elsewhere? */
-bool files_leads_out(const struct files *files, const char *path);
-/* Is the path one of the machine's own files and directories, such as /dev, or below it? */
+/* files.c: is it one of the machine's own files and directories, such as /dev, or below one? */
 bool files_is_of_machine(const char *path);
 /*
  * Puts the file, link or directory into the archive under its name in the machine, with all

@@ -21,34 +21,6 @@ static int compare_names(const void *a, const void *b)
 	return strcmp(a, b);
 }
 
-static bool is_below(const char *path, const char *directory)
-{
-	size_t length = strlen(directory);
-
-	return strncmp(path, directory, length) == 0 && (!path[length] || path[length] == '/');
-}
-
-static bool has_parent(const char *path)
-{
-	const char *found = path;
-
-	while ((found = strstr(found, "/..")) && found[3] && found[3] != '/')
-		found++;
-	return found;
-}
-
-bool files_is_renamed(const struct files *files, const char *path)
-{
-	return files->there && is_below(path, files->here) && !has_parent(path);
-}
-
-char *files_name(const struct files *files, const char *path)
-{
-	if (!files_is_renamed(files, path))
-		return text_print("%s", path);
-	return text_print("%s%s", files->there, path + strlen(files->here));
-}
-
 /* Returns true if the archive had no entry of this name until now. */
 static bool is_new(struct files *files, const char *name)
 {
@@ -70,7 +42,7 @@ bool files_is_of_machine(const char *path)
 					   "/machine", "/modules", "/proc", "/sys" };
 
 	for (size_t i = 0; i < sizeof(own) / sizeof(own[0]); i++)
-		if (is_below(path, own[i]))
+		if (names_is_below(path, own[i]))
 			return true;
 	return false;
 }
@@ -127,75 +99,11 @@ struct walk {
 	unsigned int links;
 };
 
-/* Returns a path without ".", ".." and doubled slashes, as text alone, for free(). */
-static char *clean_path(const char *path)
-{
-	char *clean = allocate(strlen(path) + 1, 1), *end = clean;
-
-	for (const char *name = path + strspn(path, "/"); *name; name += strspn(name, "/")) {
-		size_t length = strcspn(name, "/");
-
-		if (length == 2 && strncmp(name, "..", 2) == 0) {
-			while (end > clean && *--end != '/')
-				;
-		} else if (length != 1 || *name != '.') {
-			*end++ = '/';
-			memcpy(end, name, length);
-			end += length;
-		}
-		*end = '\0';
-		name += length;
-	}
-	return clean;
-}
-
-/* Does a relative path that begins in a directory below here leave here on its way? */
-static bool leaves_here(const struct files *files, const char *directory, const char *path)
-{
-	bool leaves = false;
-
-	if (!files->there || *path == '/')
-		return false;
-	for (size_t length = 0; path[length] && !leaves; length += strspn(path + length, "/")) {
-		char *part, *clean;
-
-		length += strcspn(path + length, "/");
-		part = text_print("%s/%.*s", directory, (int)length, path);
-		clean = clean_path(part);
-		leaves = !files_is_renamed(files, clean);
-		free(clean);
-		free(part);
-	}
-	return leaves;
-}
-
-/* Returns the target that a link has in the machine, for free(). */
-static char *name_target(const struct files *files, const char *directory, const char *target)
-{
-	bool is_absolute = *target == '/';
-	char *path, *clean, *name;
-
-	if (!files->there || (!is_absolute && (!files_is_renamed(files, directory) ||
-					       !leaves_here(files, directory, target))))
-		return text_print("%s", target);
-	path = is_absolute ? text_print("%s", target) : text_print("%s/%s", directory, target);
-	clean = clean_path(path);
-	name = is_absolute && !files_is_renamed(files, clean) ? text_print("%s", target)
-							      : files_name(files, clean);
-	free(clean);
-	free(path);
-	return name;
-}
-
-bool files_leads_out(const struct files *files, const char *path)
-{
-	return leaves_here(files, files->here, path);
-}
-
 static void add_link(struct files *files, const char *link, const char *directory,
 		     const char *target)
 {
-	char *name = files_name(files, link), *target_name = name_target(files, directory, target);
+	char *name = names_in_machine(&files->renamed, link);
+	char *target_name = names_of_target(&files->renamed, directory, target);
 
 	if (is_new(files, name))
 		archive_link(&files->archive, name, target_name);
@@ -231,20 +139,21 @@ static bool follow_link(struct files *files, struct walk *walk, const char *link
  * The machine need not have the directories above one that has another name there, unless the path
  * leads back to them.
  */
-static bool leads_to_renamed(const struct files *files, const struct walk *walk)
+static bool leads_to_renamed(const struct renamed *renamed, const struct walk *walk)
 {
 	char path[PATH_MAX];
 
-	return files->there && !files_is_renamed(files, walk->done) && !has_parent(walk->rest) &&
+	return renamed->there && !names_is_renamed(renamed, walk->done) &&
+	       !names_has_parent(walk->rest) &&
 	       snprintf(path, sizeof(path), "%s/%s", walk->done,
 			walk->rest + strspn(walk->rest, "/")) < (int)sizeof(path) &&
-	       files_is_renamed(files, path);
+	       names_is_renamed(renamed, path);
 }
 
 /* Returns false with errno set.  path has no links. */
 static bool add_entry(struct files *files, const char *path, mode_t mode)
 {
-	char *name = files_name(files, path);
+	char *name = names_in_machine(&files->renamed, path);
 	bool added = true;
 
 	if (is_new(files, name)) {
@@ -272,6 +181,7 @@ static bool walk_on(struct files *files, struct walk *walk, const char *name)
 {
 	char parent[PATH_MAX];
 	struct stat status;
+	const struct renamed *renamed = &files->renamed;
 	size_t length = strlen(walk->done);
 
 	if (strcmp(name, ".") == 0)
@@ -295,8 +205,8 @@ static bool walk_on(struct files *files, struct walk *walk, const char *name)
 		errno = ENOENT;
 		return false;
 	}
-	if (files->there && !files_is_renamed(files, walk->done) &&
-	    !leads_to_renamed(files, walk) && is_below(walk->done, files->there)) {
+	if (renamed->there && !names_is_renamed(renamed, walk->done) &&
+	    !leads_to_renamed(renamed, walk) && names_is_below(walk->done, renamed->there)) {
 		errno = EXDEV;
 		return false;
 	}
@@ -314,7 +224,7 @@ static bool walk_on(struct files *files, struct walk *walk, const char *name)
 		errno = EXDEV;
 		return false;
 	}
-	return leads_to_renamed(files, walk) || add_entry(files, walk->done, status.st_mode);
+	return leads_to_renamed(renamed, walk) || add_entry(files, walk->done, status.st_mode);
 }
 
 char *files_add(struct files *files, const char *path)
@@ -397,7 +307,7 @@ static void add_from(struct files *files, const char *directory, const char *nam
 	if ((!real && errno != ENOENT && errno != ELOOP && errno != EXDEV) ||
 	    (real && is_directory(path) && !add_entries(files, path)))
 		complain("warning: %s is not in the machine: %m", path);
-	if (real && !is_directory(path) && is_directory(real) && !is_below(real, files->tree))
+	if (real && !is_directory(path) && is_directory(real) && !names_is_below(real, files->tree))
 		complain("warning: %s leads to %s, which is empty in the machine without "
 			 "--with=PATH",
 			 path, real);
@@ -433,7 +343,8 @@ bool files_add_tree(struct files *files, const char *path)
 
 bool files_has(const struct files *files, const char *path)
 {
-	char *real = realpath(path, NULL), *name = real ? files_name(files, real) : NULL;
+	char *real = realpath(path, NULL),
+	     *name = real ? names_in_machine(&files->renamed, real) : NULL;
 	bool has = name && tfind(name, &files->names, compare_names);
 
 	free(name);
@@ -481,6 +392,7 @@ void files_free(struct files *files)
 		free(files->needing[i].path);
 	free(files->needing);
 	free(files->environment);
+	free(files->renamed.here);
 	free_words(&files->directories);
 	free_words(&files->left_out);
 }

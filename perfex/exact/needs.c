@@ -120,7 +120,7 @@ char *needs_path(const struct files *files)
 	fputs("PATH=", text_open(&text));
 	while ((directory = path_next_directory(&path, here))) {
 		if (has_directory(files, directory, strlen(directory))) {
-			char *name = files_name(files, directory);
+			char *name = names_in_machine(&files->renamed, directory);
 
 			fprintf(text.file, "%s:", name);
 			free(name);
@@ -171,14 +171,14 @@ static bool is_of_word(char c)
 /* With another name of the current directory, some paths of the host lead nowhere. */
 static void tell_of_name(const struct files *files, const char *subject, const char *path)
 {
-	char *name = files_name(files, path);
+	char *name = names_in_machine(&files->renamed, path);
 
-	if (files_is_renamed(files, path))
+	if (names_is_renamed(&files->renamed, path))
 		complain("warning: %s names %s, which is %s in the machine", subject, path, name);
-	else if (files_leads_out(files, path))
+	else if (names_leads_out(&files->renamed, files->renamed.here, path))
 		complain("warning: %s names %s, which leads elsewhere from %s; give an absolute "
 			 "path",
-			 subject, path, files->there);
+			 subject, path, files->renamed.there);
 	free(name);
 }
 

@@ -60,6 +60,10 @@ static const struct option_row own_rows[] = {
 	CALL_AT(offsetof(struct exact_options, without), "without", 0, "PATH",
 		"leave PATH, with all that is in it, out of the machine; may be repeated",
 		take_word, 0),
+	FLAG_OPTION("find-files", 0,
+		    "run COMMAND on the host first, and put the files that it uses into the "
+		    "machine, too",
+		    struct exact_options, find_files),
 	TEXT_OPTION("directory", 0, "PATH", "the current directory's name in the machine",
 		    struct exact_options, directory),
 	FLAG_OPTION("no-directory", 0, "do not put the current directory into the machine",

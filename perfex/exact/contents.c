@@ -9,6 +9,7 @@
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 /* The machine's names of perfex and of COMMAND's input. */
@@ -98,28 +99,63 @@ static void tell_of_waiting(int fd)
 }
 
 /*
- * Returns false if there is no input.  A terminal is none: the machine takes its input before
- * COMMAND starts.
+ * Returns the descriptor of COMMAND's input, or -1 if there is none.  A terminal is none: the machine
+ * takes its input before COMMAND starts.
  */
-static bool add_input(struct files *files, const char *path)
+static int open_input(const char *path)
 {
 	int fd = path ? open(path, O_RDONLY | O_CLOEXEC) : STDIN_FILENO;
-	struct stat status;
+
+	if (path && fd < 0)
+		fail("cannot read --input=%s: %m", path);
+	if (path)
+		return fd;
+	if (fcntl(fd, F_GETFL) < 0 || isatty(fd))
+		return -1;
+	tell_of_waiting(fd);
+	return fd;
+}
+
+/* Returns a descriptor of the same input that can be read twice. */
+static int keep_input(int fd, size_t room)
+{
+	int kept = lseek(fd, 0, SEEK_CUR) >= 0 ? fd : memfd_create("perfctr-input", MFD_CLOEXEC);
+	static char buffer[65536];
+	size_t size = 0;
+	ssize_t n;
+
+	if (kept == fd)
+		return fd;
+	while ((n = read(fd, buffer, sizeof(buffer))) != 0) {
+		if (n < 0 && errno == EAGAIN)
+			poll(&(struct pollfd){ .fd = fd, .events = POLLIN }, 1, -1);
+		if (n < 0 && (errno == EINTR || errno == EAGAIN))
+			continue;
+		if (n < 0)
+			fail("cannot read standard input: %m");
+		size += (size_t)n;
+		if (size > room)
+			fail("standard input does not fit into the machine; give --memory=MB");
+		if (!write_all(kept, buffer, (size_t)n))
+			fail("no memory is left for standard input: %m");
+	}
+	lseek(kept, 0, SEEK_SET);
+	return kept;
+}
+
+/* Returns false if standard input cannot be read: then there is none. */
+static bool add_input(struct files *files, const char *path, int fd)
+{
+	const struct stat status = { .st_mode = 0644 };
 
 	if (fd < 0)
-		fail("cannot read --input=%s: %m", path);
-	if ((!path && isatty(fd)) || fstat(fd, &status) < 0)
 		return false;
-	if (!path)
-		tell_of_waiting(fd);
-	status.st_mode = 0644;
-	status.st_mtime = 0;
 	if (!archive_copy(&files->archive, INPUT, &status, fd)) {
 		if (!path && errno == EBADF)
 			return false;
 		fail("cannot read %s: %m", path ? path : "standard input");
 	}
-	if (path)
+	if (fd != STDIN_FILENO)
 		close(fd);
 	return true;
 }
@@ -231,10 +267,12 @@ int contents_archive(const struct exact_options *options, const struct machine *
 		     struct files *files)
 {
 	char *directory = getcwd(NULL, 0), *here, *there;
+	int input;
 
 	if (!directory)
 		fail("cannot find the current directory: %m");
 	files->environment = make_environment(options);
+	files->finds_files = options->find_files;
 	name_directory(files, directory, options);
 	archive_begin(&files->archive, (uint64_t)machine->memory_mb * 1024 * 1024 / 4);
 	add_own(files, machine, "init", "/init");
@@ -260,9 +298,16 @@ int contents_archive(const struct exact_options *options, const struct machine *
 	if (options->prepare)
 		needs_of_shell(files, options->prepare);
 	needs_settle(files);
+	input = open_input(options->input);
+	if (options->find_files) {
+		/* The files of the current directory are in the archive as they were before. */
+		input = input < 0 ? input : keep_input(input, files->archive.room);
+		used_add(files, options->command, input);
+		needs_settle(files);
+	}
 	add_users(files);
 	there = names_in_machine(&files->renamed, directory);
-	add_job(files, options, there, add_input(files, options->input));
+	add_job(files, options, there, add_input(files, options->input, input));
 	free(there);
 	free(directory);
 	return archive_end(&files->archive);

@@ -7,6 +7,8 @@
  * names.c	finds the names that paths have in the machine: see names.h
  * contents.c	puts together all that the machine has: see options.h
  * needs.c	finds what a program needs: its interpreter, its libraries, programs that it names
+ * tracer.c	follows a command and the processes that it starts: see tracer.h
+ * used.c	finds the files that COMMAND uses when it runs on the host
  * baseline.c	compares the counts with those of an earlier run: see baseline.h
  * machine.c	finds the machine, runs it, and takes what it sends
  */
@@ -59,6 +61,7 @@ struct files {
 	struct word_list left_out;    /* without links */
 	struct renamed renamed;	      /* the directory with another name in the machine */
 	const char *tree;	      /* the directory that is being added, without links */
+	bool finds_files;   /* by a run of COMMAND on the host */
 	bool keeps_times;   /* of changes; false: files have the time at which the machine begins */
 	char **environment; /* of the machine's programs; ends with NULL; from malloc() */
 };
@@ -103,12 +106,22 @@ char *needs_program(struct files *files, const char *name);
  * than itself, with a warning.
  */
 void needs_arguments(struct files *files, char *const *command);
+/* Adds a file that COMMAND has used, with the libraries and the interpreter of a program. */
+void needs_used(struct files *files, const char *path, bool is_program);
 /* Adds the programs that a line for a shell names. */
 void needs_of_shell(struct files *files, const char *line);
+/* PATH of perfex, or the usual one. */
+const char *needs_callers_path(void);
 /* Returns PATH of the machine, "PATH=...", for free(). */
 char *needs_path(const struct files *files);
 /* Adds what the added programs and libraries need, and what that needs in turn. */
 void needs_settle(struct files *files);
+
+/*
+ * used.c: runs the command on the host, and adds the files that it uses, but none that it makes.
+ * The input keeps its offset.  Ends perfex with a message if the command cannot be followed.
+ */
+void used_add(struct files *files, char *const *command, int input);
 
 /* A line of scripts/profiles. */
 struct processor {

@@ -85,7 +85,7 @@ static void remember_directory(struct files *files, const char *program)
 	append_word(&files->directories, directory);
 }
 
-static const char *callers_path(void)
+const char *needs_callers_path(void)
 {
 	const char *path = getenv("PATH");
 
@@ -104,7 +104,8 @@ static char *current_directory(void)
 /* Returns the absolute path of a program, for free(), or NULL. */
 static char *find_program(const char *name)
 {
-	char *here = current_directory(), *file = path_find_program(callers_path(), here, name);
+	char *here = current_directory(),
+	     *file = path_find_program(needs_callers_path(), here, name);
 
 	free(here);
 	return file;
@@ -114,7 +115,7 @@ static char *find_program(const char *name)
 char *needs_path(const struct files *files)
 {
 	char *here = current_directory(), *directory;
-	const char *path = callers_path();
+	const char *path = needs_callers_path();
 	struct text text;
 
 	fputs("PATH=", text_open(&text));
@@ -161,6 +162,24 @@ char *needs_program(struct files *files, const char *name)
 	error = errno;
 	complain("%s: %s", path, files_error(error));
 	exit(error == ENOENT || error == ENOTDIR ? EXIT_NOT_FOUND : EXIT_NOT_EXECUTABLE);
+}
+
+/* A compiled module of Python has the time of its source, and must keep it. */
+static bool is_of_python(const char *path)
+{
+	static const char *const patterns[] = { "*.py", "*.pyc", NULL };
+
+	return matches_any(patterns, path);
+}
+
+void needs_used(struct files *files, const char *path, bool is_program)
+{
+	files->keeps_times = is_of_python(path);
+	if (!is_program)
+		free(files_add(files, path));
+	else if (is_executable_file(path) && add_program(files, path, NEEDING_PROGRAM))
+		remember_directory(files, path);
+	files->keeps_times = false;
 }
 
 static bool is_of_word(char c)
@@ -433,7 +452,10 @@ static void need_of_script(struct files *files, const struct needing *needing, i
 		add_script(files, fd);
 }
 
-/* Adds the directories of companions[] that the interpreter has. */
+/*
+ * Adds the directories of companions[] that the interpreter has, unless COMMAND runs on the host to
+ * find the files that it uses.
+ */
 static void need_of_interpreter(struct files *files, const char *path)
 {
 	const char *name = strrchr(path, '/') + 1;
@@ -443,7 +465,7 @@ static void need_of_interpreter(struct files *files, const char *path)
 		struct text pattern;
 		glob_t found;
 
-		if (fnmatch(companions[i].program, name, 0) != 0)
+		if (files->finds_files || fnmatch(companions[i].program, name, 0) != 0)
 			continue;
 		text_open(&pattern);
 		for (const char *c = companions[i].directory; *c; c++) {
@@ -455,7 +477,6 @@ static void need_of_interpreter(struct files *files, const char *path)
 				putc(*c, pattern.file);
 			c += *c == '%';
 		}
-		/* A compiled module of Python has the time of its source, and must keep it. */
 		files->keeps_times = true;
 		if (glob(text_close(&pattern), GLOB_ONLYDIR, NULL, &found) == 0)
 			for (size_t n = 0; n < found.gl_pathc; n++)

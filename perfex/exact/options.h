@@ -15,7 +15,7 @@ struct exact_options {
 	struct baseline baseline;
 	char *output;
 	unsigned int memory_mb;
-	bool no_directory, append;
+	bool no_directory, find_files, append;
 	char **command;
 };
 

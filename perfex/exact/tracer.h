@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Follows a command and the processes that it starts, by ptrace(2). */
+#ifndef PERFEX_EXACT_TRACER_H
+#define PERFEX_EXACT_TRACER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/* A system call that a thread is about to make.  The thread is stopped. */
+struct traced_call {
+	pid_t thread;
+	uint64_t number;
+	const uint64_t *arguments; /* six */
+};
+
+struct traced {
+	char *const *command; /* the first word is a path */
+	char *const *environment;
+	int input; /* descriptor, or -1 for none; the command's outputs are lost */
+	/* Called for each system call of x86-64, in the order in which they begin. */
+	void (*call)(void *context, const struct traced_call *call);
+	void *context;
+};
+
+/*
+ * Runs the command to its end, and then ends all processes that it has left.  The calling process
+ * must have no other children.  Returns the status of wait(2), or -1 with errno set if the command
+ * cannot be followed.
+ */
+int trace_command(const struct traced *traced);
+
+/*
+ * Copies the string at the address of the thread, as far as the buffer reaches.  Returns false if it
+ * cannot be read, or is longer.
+ */
+bool traced_string(pid_t thread, uint64_t address, char *buffer, size_t size);
+
+#endif

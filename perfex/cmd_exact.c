@@ -2,6 +2,7 @@
 /* perfex exact: counts a command in an emulated machine, the same each time. */
 #define _GNU_SOURCE
 #include "exact/options.h"
+#include "exact/syscalls.h"
 #include "run/options.h"
 #include "textfile.h"
 
@@ -76,6 +77,11 @@ static const struct option_row own_rows[] = {
 		      struct exact_options, memory_mb, 256, 8192, " of MB"),
 	TEXT_OPTION("input", 0, "FILE", "COMMAND's standard input, in place of perfex's",
 		    struct exact_options, input),
+	FLAG_OPTION("syscalls", 0,
+		    "also count system calls, by their numbers, in a machine of their own",
+		    struct exact_options, syscalls),
+	/* Of perfex in the machine. */
+	TEXT_OPTION("syscalls-to", 0, "FILE", NULL, struct exact_options, syscalls_to),
 	CALL_AT(offsetof(struct exact_options, output), "output", 'o', "FILE",
 		"write the counts to FILE, and not to standard error", take_output, 0),
 	FLAG_OPTION("append", 0, "append to FILE", struct exact_options, append),
@@ -278,22 +284,48 @@ static int write_result(struct exact_options *options, const struct machine *mac
 	return status ? exit_as(status) : compared;
 }
 
+/*
+ * Counts the system calls in a machine of their own: following COMMAND would change the counts.
+ * Returns lines for perfex run, for free(), or NULL after an error message.
+ */
+static char *count_syscalls(struct contents *contents, const struct exact_options *options,
+			    const struct machine *machine, int *ended_by)
+{
+	int archive = contents_add_job(contents, options, COUNT_SYSCALLS, NULL);
+	struct machine_result result;
+	char *named = NULL;
+
+	if (machine_run(machine, archive, &result, ended_by) && result.syscalls.size)
+		named = syscalls_name(machine, &result.syscalls);
+	else if (!*ended_by)
+		complain("the machine has sent no system calls: %.*s", (int)result.error.size,
+			 result.error.text);
+	machine_result_free(&result);
+	return named;
+}
+
 static int run_exactly(struct exact_options *options)
 {
 	struct machine machine = { .memory_mb = options->memory_mb };
-	struct files files = { 0 };
+	struct contents contents;
 	struct machine_result result;
-	int archive, status, ended_by;
+	char *syscalls = NULL;
+	int status = EXIT_PERFEX, archive, ended_by = 0;
 
 	machine_find(&machine, options->processor);
-	archive = contents_archive(options, &machine, &files);
-	if (machine_run(&machine, archive, &result, &ended_by))
-		status = write_result(options, &machine, &result);
-	else
-		status = ended_by ? exit_as(W_EXITCODE(0, ended_by)) : EXIT_PERFEX;
-	machine_result_free(&result);
-	files_free(&files);
-	fclose(files.archive.file);
+	contents_gather(&contents, options, &machine);
+	if (options->syscalls)
+		syscalls = count_syscalls(&contents, options, &machine, &ended_by);
+	if (!options->syscalls || syscalls) {
+		archive = contents_add_job(&contents, options, COUNT_EVENTS, syscalls);
+		if (machine_run(&machine, archive, &result, &ended_by))
+			status = write_result(options, &machine, &result);
+		machine_result_free(&result);
+	}
+	if (ended_by)
+		status = exit_as(W_EXITCODE(0, ended_by));
+	free(syscalls);
+	contents_free(&contents);
 	free(machine.directory);
 	return status;
 }
@@ -374,8 +406,12 @@ static int exact_main(int argc, char **argv)
 	options.command = argv + take_options(&exact_subcommand, &options, argc, argv);
 	if (!options.command[0])
 		fail("no command given; see perfex exact --help");
+	if (options.syscalls_to)
+		return syscalls_count(options.command, options.input, options.syscalls_to);
 	if (options.append && !options.output)
 		fail("--append needs a file to append to; give --output=FILE");
+	if (options.syscalls && options.prepare)
+		fail("--prepare does not go with --syscalls: system calls are counted without it");
 	check_comparison(&options);
 	check_files(&options);
 	pass_regions(&options);

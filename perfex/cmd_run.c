@@ -138,6 +138,8 @@ static const struct option_row rows[] = {
 		    "perfex stat-of FILE shows them",
 		    take_regions, 0),
 	FLAG_OPTION("wait", 0, "also wait for processes that outlive COMMAND", struct options, wait),
+	/* For perfex exact: see run/syscalls.h. */
+	TEXT_OPTION("syscalls-of", 0, "FILE", NULL, struct options, syscalls),
 	RERUN_OPTIONS(0),
 	OUTPUT_OPTION(0, "write the counts to FILE instead of standard error;\n"
 			 "%r, %h and %p in its name: MPI rank, host, process"),

@@ -180,37 +180,67 @@ static size_t count_words(char **word)
 	return n;
 }
 
-/* Tells process 1 of the machine what to run: the strings that scripts/vm-init.c describes. */
-static void add_job(struct files *files, const struct exact_options *options, const char *directory,
-		    bool has_input)
+static void write_path(FILE *job, const struct files *files, const struct exact_options *options)
 {
-	static const char *const perfex[] = { PERFEX, "run", "--output=" MACHINE_COUNTS,
-					      "--input=" INPUT };
-	size_t n_perfex = sizeof(perfex) / sizeof(perfex[0]) - !has_input;
-	struct text job;
-	char *path;
+	char *path = needs_path(files);
 
-	text_open(&job);
-	write_string(job.file, directory);
-	for (int zero = 0; zero < 4; zero++) /* user, group, rows and columns */
-		write_string(job.file, "0");
-	fprintf(job.file, "%zu%c", n_perfex + options->passed.n + 1 + count_words(options->command),
-		'\0');
-	for (size_t i = 0; i < n_perfex; i++)
-		write_string(job.file, perfex[i]);
-	write_strings(job.file, &options->passed);
-	write_string(job.file, "--");
-	for (char **word = options->command; *word; word++)
-		write_string(job.file, *word);
-	for (char *const *variable = files->environment; *variable; variable++)
-		write_string(job.file, *variable);
-	path = needs_path(files);
 	if (!is_set(&options->environment, path))
-		write_string(job.file, path);
+		write_string(job, path);
 	free(path);
-	text_close(&job);
-	archive_text(&files->archive, "/job", 0644, job.text, job.size);
-	free(job.text);
+}
+
+/* The words in front of COMMAND. */
+static void add_perfex(struct word_list *words, const struct contents *contents,
+		       const struct exact_options *options, enum job job, bool has_syscalls)
+{
+	const char *subcommand = job == COUNT_EVENTS ? "run" : "exact";
+
+	append_word(words, text_print("%s", PERFEX));
+	append_word(words, text_print("%s", subcommand));
+	if (contents->has_input)
+		append_word(words, text_print("--input=%s", INPUT));
+	if (job == COUNT_SYSCALLS)
+		append_word(words, text_print("--syscalls-to=%s", MACHINE_SYSCALLS));
+	else
+		append_word(words, text_print("--output=%s", MACHINE_COUNTS));
+	if (has_syscalls)
+		append_word(words, text_print("--syscalls-of=%s", MACHINE_SYSCALLS));
+	for (size_t i = 0; i < options->passed.n && job == COUNT_EVENTS; i++)
+		append_word(words, text_print("%s", options->passed.word[i]));
+	append_word(words, text_print("--"));
+}
+
+int contents_add_job(struct contents *contents, const struct exact_options *options, enum job job,
+		     const char *syscalls)
+{
+	struct archive *archive = &contents->files.archive;
+	const struct archive_mark mark = archive_mark(archive);
+	struct word_list words = { 0 };
+	struct text text;
+	int fd;
+
+	add_perfex(&words, contents, options, job, syscalls);
+	/* The strings that scripts/vm-init.c describes. */
+	text_open(&text);
+	write_string(text.file, contents->directory);
+	for (int zero = 0; zero < 4; zero++) /* user, group, rows and columns */
+		write_string(text.file, "0");
+	fprintf(text.file, "%zu%c", words.n + count_words(options->command), '\0');
+	write_strings(text.file, &words);
+	for (char **word = options->command; *word; word++)
+		write_string(text.file, *word);
+	for (char *const *variable = contents->files.environment; *variable; variable++)
+		write_string(text.file, *variable);
+	write_path(text.file, &contents->files, options);
+	text_close(&text);
+	archive_text(archive, "/job", 0644, text.text, text.size);
+	if (syscalls)
+		archive_text(archive, MACHINE_SYSCALLS, 0644, syscalls, strlen(syscalls));
+	fd = archive_end(archive);
+	archive_return(archive, &mark);
+	free(text.text);
+	free_words(&words);
+	return fd;
 }
 
 /* Files that perfex itself writes must not change the machine of the next run. */
@@ -263,14 +293,16 @@ static void add_directories_above(struct files *files, const char *path)
 	}
 }
 
-int contents_archive(const struct exact_options *options, const struct machine *machine,
-		     struct files *files)
+void contents_gather(struct contents *contents, const struct exact_options *options,
+		     const struct machine *machine)
 {
-	char *directory = getcwd(NULL, 0), *here, *there;
+	char *directory = getcwd(NULL, 0), *here, *program;
+	struct files *files = &contents->files;
 	int input;
 
 	if (!directory)
 		fail("cannot find the current directory: %m");
+	*contents = (struct contents){ 0 };
 	files->environment = make_environment(options);
 	files->finds_files = options->find_files;
 	name_directory(files, directory, options);
@@ -285,7 +317,7 @@ int contents_archive(const struct exact_options *options, const struct machine *
 		fail("the current directory cannot be in the machine: %s", files_error(errno));
 	free(here);
 	leave_out(files, options);
-	free(needs_program(files, options->command[0]));
+	program = needs_program(files, options->command[0]);
 	if (access("/bin/sh", X_OK) == 0)
 		free(needs_program(files, "/bin/sh"));
 	for (size_t i = 0; i < options->with.n; i++)
@@ -302,13 +334,19 @@ int contents_archive(const struct exact_options *options, const struct machine *
 	if (options->find_files) {
 		/* The files of the current directory are in the archive as they were before. */
 		input = input < 0 ? input : keep_input(input, files->archive.room);
-		used_add(files, options->command, input);
+		used_add(files, program, options->command, input);
 		needs_settle(files);
 	}
 	add_users(files);
-	there = names_in_machine(&files->renamed, directory);
-	add_job(files, options, there, add_input(files, options->input, input));
-	free(there);
+	contents->directory = names_in_machine(&files->renamed, directory);
+	contents->has_input = add_input(files, options->input, input);
+	free(program);
 	free(directory);
-	return archive_end(&files->archive);
+}
+
+void contents_free(struct contents *contents)
+{
+	fclose(contents->files.archive.file);
+	files_free(&contents->files);
+	free(contents->directory);
 }

@@ -8,6 +8,7 @@
  * contents.c	puts together all that the machine has: see options.h
  * needs.c	finds what a program needs: its interpreter, its libraries, programs that it names
  * tracer.c	follows a command and the processes that it starts: see tracer.h
+ * syscalls.c	counts system calls in the machine, and names them: see syscalls.h
  * used.c	finds the files that COMMAND uses when it runs on the host
  * baseline.c	compares the counts with those of an earlier run: see baseline.h
  * machine.c	finds the machine, runs it, and takes what it sends
@@ -38,6 +39,15 @@ void archive_text(struct archive *archive, const char *name, mode_t mode, const 
 bool archive_copy(struct archive *archive, const char *name, const struct stat *status, int fd);
 /* Writes the end of the archive, and returns its descriptor. */
 int archive_end(struct archive *archive);
+/* Drops all entries since archive_mark(), also after the end of the archive. */
+struct archive_mark {
+	off_t offset;
+	unsigned int entries;
+	uint64_t room;
+};
+
+struct archive_mark archive_mark(const struct archive *archive);
+void archive_return(struct archive *archive, const struct archive_mark *mark);
 
 enum needing_kind {
 	NEEDING_FILE,	  /* of a directory: it may need libraries */
@@ -61,7 +71,7 @@ struct files {
 	struct word_list left_out;    /* without links */
 	struct renamed renamed;	      /* the directory with another name in the machine */
 	const char *tree;	      /* the directory that is being added, without links */
-	bool finds_files;   /* by a run of COMMAND on the host */
+	bool finds_files;	      /* by a run of COMMAND on the host */
 	bool keeps_times;   /* of changes; false: files have the time at which the machine begins */
 	char **environment; /* of the machine's programs; ends with NULL; from malloc() */
 };
@@ -118,10 +128,10 @@ char *needs_path(const struct files *files);
 void needs_settle(struct files *files);
 
 /*
- * used.c: runs the command on the host, and adds the files that it uses, but none that it makes.
+ * used.c: runs the program with the words of the command on the host, and adds the files that it uses, but none that it makes.
  * The input keeps its offset.  Ends perfex with a message if the command cannot be followed.
  */
-void used_add(struct files *files, char *const *command, int input);
+void used_add(struct files *files, const char *program, char *const *command, int input);
 
 /* A line of scripts/profiles. */
 struct processor {
@@ -138,6 +148,7 @@ struct machine {
 /* Files that perfex and COMMAND write in the machine, which sends them. */
 #define MACHINE_COUNTS "/machine/counts"
 #define MACHINE_REGIONS "/machine/regions"
+#define MACHINE_SYSCALLS "/machine/syscalls"
 
 struct machine_text {
 	char *text; /* NULL: there is no such file */
@@ -146,7 +157,7 @@ struct machine_text {
 
 struct machine_result {
 	int wait_status; /* of the command, as of wait(2) */
-	struct machine_text output, error, counts, regions;
+	struct machine_text output, error, counts, regions, syscalls;
 	bool out_of_memory; /* the kernel has killed a process for want of memory */
 };
 

@@ -28,7 +28,8 @@
 #define KERNEL_ARGUMENTS                                                                           \
 	"console=ttyS0 loglevel=5 oops=panic panic=-1 mitigations=off no_timer_check "             \
 	"nmi_watchdog=0 nosoftlockup nokaslr norandmaps nolapic_timer rdinit=/init "               \
-	"vm_files=memory vm_start=4 vm_send=" MACHINE_COUNTS "," MACHINE_REGIONS " vm_end=1 "
+	"vm_files=memory vm_start=4 vm_send=" MACHINE_COUNTS "," MACHINE_REGIONS                   \
+	"," MACHINE_SYSCALLS " vm_end=1 "
 
 #define UNPACKING_FAILED "Initramfs unpacking failed: write error"
 
@@ -319,6 +320,8 @@ static bool take_reports(const char *text, size_t size, struct machine_result *r
 			keep_file(&result->counts, next, length);
 		else if (is_line(text + name, MACHINE_REGIONS))
 			keep_file(&result->regions, next, length);
+		else if (is_line(text + name, MACHINE_SYSCALLS))
+			keep_file(&result->syscalls, next, length);
 		next += length;
 	}
 	return false;
@@ -392,4 +395,5 @@ void machine_result_free(struct machine_result *result)
 	free(result->error.text);
 	free(result->counts.text);
 	free(result->regions.text);
+	free(result->syscalls.text);
 }

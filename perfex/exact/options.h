@@ -15,15 +15,32 @@ struct exact_options {
 	struct baseline baseline;
 	char *output;
 	unsigned int memory_mb;
-	bool no_directory, find_files, append;
+	const char *syscalls_to; /* in the machine: count system calls, and write them here */
+	bool no_directory, find_files, syscalls, append;
 	char **command;
 };
 
 /*
- * contents.c: makes the archive.  Ends perfex with a message if something cannot be in the machine.
- * Returns the archive's descriptor.
+ * contents.c: makes an archive with all files of the machine but its job.  Ends perfex with a message
+ * if something cannot be in the machine.
  */
-int contents_archive(const struct exact_options *options, const struct machine *machine,
-		     struct files *files);
+struct contents {
+	struct files files;
+	char *directory; /* the current one's name in the machine */
+	bool has_input;
+};
+
+void contents_gather(struct contents *contents, const struct exact_options *options,
+		     const struct machine *machine);
+/*
+ * Adds what the machine is to do: to count events, or system calls.  syscalls: lines that perfex run
+ * shows with the events; NULL for none.  Returns the descriptor of the archive, which is valid until
+ * the next job.
+ */
+enum job { COUNT_EVENTS, COUNT_SYSCALLS };
+
+int contents_add_job(struct contents *contents, const struct exact_options *options, enum job job,
+		     const char *syscalls);
+void contents_free(struct contents *contents);
 
 #endif

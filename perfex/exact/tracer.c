@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/audit.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -21,21 +22,25 @@ enum {
 	STOPPED_AT_CALL = SIGTRAP | 0x80, /* because of PTRACE_O_TRACESYSGOOD */
 };
 
-static void __attribute__((noreturn)) become_command(const struct traced *traced, int wait_fd)
+/* outputs: descriptor that takes both outputs; -1: those of perfex */
+static void __attribute__((noreturn))
+become_command(const struct traced *traced, int outputs, int wait_fd)
 {
-	int nowhere = open("/dev/null", O_RDWR | O_CLOEXEC);
 	char go;
 
-	dup2(traced->input < 0 ? nowhere : traced->input, STDIN_FILENO);
-	dup2(nowhere, STDOUT_FILENO);
-	dup2(nowhere, STDERR_FILENO);
+	dup2(traced->input < 0 ? open("/dev/null", O_RDONLY | O_CLOEXEC) : traced->input,
+	     STDIN_FILENO);
+	if (outputs >= 0) {
+		dup2(outputs, STDOUT_FILENO);
+		dup2(outputs, STDERR_FILENO);
+	}
 	if (read(wait_fd, &go, 1) == 1)
-		execvpe(traced->command[0], traced->command, traced->environment);
+		execvpe(traced->program, traced->command, traced->environment);
 	_exit(EXIT_NOT_EXECUTABLE);
 }
 
 /* Starts the command, which is followed from its first instruction.  Returns -1 with errno set. */
-static pid_t start(const struct traced *traced)
+static pid_t start(const struct traced *traced, int outputs)
 {
 	int go[2];
 	pid_t pid;
@@ -45,7 +50,7 @@ static pid_t start(const struct traced *traced)
 	pid = fork();
 	if (!pid) {
 		close(go[1]);
-		become_command(traced, go[0]);
+		become_command(traced, outputs, go[0]);
 	}
 	/* Only a thread that is stopped can be told to stop at its system calls. */
 	if (pid > 0 && (ptrace(PTRACE_SEIZE, pid, NULL, FOLLOWED) < 0 ||
@@ -120,14 +125,15 @@ struct followed {
 	int status, error;
 };
 
-static void __attribute__((noreturn)) become_tracer(const struct traced *traced, int report_fd)
+static void __attribute__((noreturn))
+become_tracer(const struct traced *traced, int outputs, int report_fd)
 {
 	struct followed followed = { .status = -1 };
 	pid_t command;
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	signal(SIGCHLD, SIG_DFL);
-	command = start(traced);
+	command = start(traced, outputs);
 	if (command > 0)
 		followed.status = follow(traced, command);
 	followed.error = errno;
@@ -136,26 +142,46 @@ static void __attribute__((noreturn)) become_tracer(const struct traced *traced,
 	_exit(0);
 }
 
+/* Waits for the report.  What the command writes meanwhile is lost. */
+static void take_report(int report_fd, int outputs, struct followed *followed)
+{
+	struct pollfd polled[] = {
+		{ .fd = report_fd, .events = POLLIN },
+		{ .fd = outputs, .events = POLLIN },
+	};
+	static char buffer[65536];
+
+	do {
+		if (poll(polled, 2, -1) < 0)
+			continue;
+		if (polled[1].revents && read(outputs, buffer, sizeof(buffer)) <= 0)
+			polled[1].fd = -1;
+	} while (!polled[0].revents);
+	if (read(report_fd, followed, sizeof(*followed)) != sizeof(*followed))
+		*followed = (struct followed){ .status = -1, .error = EIO };
+}
+
 int trace_command(const struct traced *traced)
 {
-	struct followed followed = { .status = -1, .error = EIO };
-	int report[2];
-	ssize_t n;
+	int report[2], outputs[2] = { -1, -1 };
+	struct followed followed;
 	pid_t pid;
 
-	if (pipe2(report, O_CLOEXEC) < 0)
+	if (pipe2(report, O_CLOEXEC) < 0 ||
+	    (!traced->keeps_outputs && pipe2(outputs, O_CLOEXEC) < 0))
 		return -1;
 	pid = fork();
-	if (!pid)
-		become_tracer(traced, report[1]);
-	close(report[1]);
-	if (pid < 0) {
-		close(report[0]);
+	if (pid < 0)
 		return -1;
-	}
-	while ((n = read(report[0], &followed, sizeof(followed))) < 0 && errno == EINTR)
-		;
+	if (!pid)
+		become_tracer(traced, outputs[1], report[1]);
+	close(report[1]);
+	if (outputs[1] >= 0)
+		close(outputs[1]);
+	take_report(report[0], outputs[0], &followed);
 	close(report[0]);
+	if (outputs[0] >= 0)
+		close(outputs[0]);
 	while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
 		;
 	errno = followed.error;

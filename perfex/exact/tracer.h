@@ -15,9 +15,11 @@ struct traced_call {
 };
 
 struct traced {
-	char *const *command; /* the first word is a path */
+	const char *program; /* path */
+	char *const *command;
 	char *const *environment;
-	int input; /* descriptor, or -1 for none; the command's outputs are lost */
+	int input;	    /* descriptor, or -1 for none */
+	bool keeps_outputs; /* those of perfex; false: what the command writes is lost */
 	/* Called for each system call of x86-64, in the order in which they begin. */
 	void (*call)(void *context, const struct traced_call *call);
 	void *context;

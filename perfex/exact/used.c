@@ -215,12 +215,13 @@ static void tell_of_failure(int status)
 			 WEXITSTATUS(status));
 }
 
-void used_add(struct files *files, char *const *command, int input)
+void used_add(struct files *files, const char *program, char *const *command, int input)
 {
 	struct finding finding = { .found = memfd_create("perfctr-found", MFD_CLOEXEC) };
 	char *path = text_print("PATH=%s", needs_callers_path());
 	char **environment = make_environment(files, path);
-	const struct traced traced = { .command = command,
+	const struct traced traced = { .program = program,
+				       .command = command,
 				       .environment = environment,
 				       .input = input,
 				       .call = note_call,

@@ -105,16 +105,54 @@ static bool get_list(struct document *document, const char *key, json_object **l
 	       refuse_text(error, 0, "'%s' has more than %d elements; " REMEDY, key, MAX_LIST);
 }
 
+/* Appends an event whose count is the same in each run of the first pass. */
+static struct document_event *add_constant(struct document *document, char *name)
+{
+	struct document_event *event = &document->event[document->n++];
+
+	event->name = event->own_name = name;
+	event->modes = "user";
+	event->runs = document->event[0].runs;
+	event->count = allocate(event->runs, sizeof(*event->count));
+	return event;
+}
+
+/* Appends the system calls of perfex exact: each of them, and all together. */
+static bool get_syscalls(struct document *document, json_object *calls, size_t n,
+			 struct text_error *error)
+{
+	struct document_event *all = add_constant(document, text_print("syscalls"));
+
+	for (size_t i = 0; i < n; i++) {
+		json_object *call = json_object_array_get_idx(calls, i), *count;
+		struct document_event *event;
+		const char *name;
+
+		if (!get_string(call, "name", &name, error) ||
+		    !get_member(call, "count", json_type_int, &count, error))
+			return false;
+		event = add_constant(document, text_print("syscalls:%s", name));
+		for (size_t run = 0; run < event->runs; run++) {
+			event->count[run] = json_object_get_uint64(count);
+			all->count[run] += event->count[run];
+		}
+	}
+	return true;
+}
+
 static bool get_events(struct document *document, struct text_error *error)
 {
-	json_object *passes, *events;
-	size_t n_passes, n;
+	json_object *passes, *events, *calls = NULL;
+	size_t n_passes, n, n_calls = 0;
 
 	if (!get_list(document, "time", &passes, &n_passes, error) ||
 	    !get_list(document, "events", &events, &n, error))
 		return false;
+	if (n_passes && json_object_object_get_ex(document->json, "syscalls", &calls) &&
+	    !get_list(document, "syscalls", &calls, &n_calls, error))
+		return false;
 	document->n_times = N_TIMES * n_passes;
-	document->event = allocate(document->n_times + n, sizeof(*document->event));
+	document->event = allocate(document->n_times + n + n_calls + 1, sizeof(*document->event));
 	for (size_t i = 0; i < n_passes; i++)
 		if (!get_pass(document, json_object_array_get_idx(passes, i), error))
 			return false;
@@ -122,7 +160,7 @@ static bool get_events(struct document *document, struct text_error *error)
 		if (!get_event(json_object_array_get_idx(events, i),
 			       &document->event[document->n++], error))
 			return false;
-	return true;
+	return !calls || get_syscalls(document, calls, n_calls, error);
 }
 
 /* Refuses a pass if its events differ in the number of runs: they were counted in the same runs. */
@@ -226,8 +264,10 @@ void document_free(struct document *document)
 {
 	if (!document)
 		return;
-	for (size_t i = 0; i < document->n; i++)
+	for (size_t i = 0; i < document->n; i++) {
 		free(document->event[i].count);
+		free(document->event[i].own_name);
+	}
 	free(document->event);
 	free(document->rule);
 	json_object_put(document->json);

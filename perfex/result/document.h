@@ -11,6 +11,7 @@
 
 struct document_event {
 	const char *name;
+	char *own_name;	   /* name, if it is not of the JSON; else NULL */
 	const char *modes; /* NULL: the event is a time, which has no mode */
 	unsigned int pass;
 	uint64_t *count;

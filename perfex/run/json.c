@@ -161,6 +161,21 @@ static struct json_object *json_events(const struct recording *recording)
 	return all;
 }
 
+static struct json_object *json_syscalls(const struct syscalls *syscalls)
+{
+	struct json_object *all = json_object_new_array();
+
+	for (size_t i = 0; i < syscalls->n; i++) {
+		struct json_object *object = json_object_new_object();
+
+		add_text(object, "name", syscalls->call[i].name);
+		add_number(object, "number", syscalls->call[i].number);
+		add_number(object, "count", syscalls->call[i].count);
+		json_object_array_add(all, object);
+	}
+	return all;
+}
+
 static struct json_object *member_counts(const struct recording *recording,
 					 const struct member *member)
 {
@@ -284,6 +299,8 @@ static void print_recording(FILE *file, const struct style *style,
 	add_member(object, "failed", json_failed(recording));
 	add_member(object, "time", json_times(recording));
 	add_member(object, "events", json_events(recording));
+	if (options->syscalls)
+		add_member(object, "syscalls", json_syscalls(&recording->syscalls));
 	add_member(object, "derived", json_derived(recording));
 	add_member(object, "members", json_members(recording));
 	add_number(object, "intervals", recording->intervals);

@@ -50,6 +50,7 @@ struct options {
 	bool append, no_shell, wait;
 	bool ignore_failure;  /* a run may end with another status than 0 */
 	const char *input;    /* file that the command reads; NULL: standard input of perfex */
+	const char *syscalls; /* file that syscalls.h describes; NULL: none */
 	const char *prepare;  /* command of the shell before each run; NULL: none */
 	const struct format *format;
 	char **command; /* argv of the command, NULL-terminated; empty: none */

@@ -370,6 +370,8 @@ int run_command(const struct options *options)
 	if (warm_up(&runs))
 		all_runs(&runs);
 	recording_end(&runs.recording);
+	if (options->syscalls && !syscalls_read(&runs.recording.syscalls, options->syscalls))
+		runs.exit_status = EXIT_PERFEX;
 	if (runs.recording.pass[0].tsc.n)
 		report_runs(&runs);
 	else

@@ -16,6 +16,7 @@
  * attach.c	contexts for the threads of a running process
  * threads.c	operations on all contexts that perfex has created
  * members.c	counts of each process or thread
+ * syscalls.c	system calls that perfex exact has counted: see syscalls.h
  * recording.c	results of all runs, with means and confidence intervals
  * derived.c	values that rules derive from the counts
  * output.c	opens and writes the output
@@ -34,6 +35,7 @@
 #include "../stats/statistics.h"
 #include "../rules/times.h"
 #include "options.h"
+#include "syscalls.h"
 
 struct recording;
 
@@ -262,6 +264,7 @@ struct recording {
 		struct series kind_tsc[PERFCTR_MAX_KINDS]; /* tsc on each kind of core */
 	} * pass;
 	struct members members;
+	struct syscalls syscalls;
 	unsigned long intervals; /* intervals written */
 	unsigned int running;	 /* threads that still ran at the end of the last run */
 	int wait_status;	 /* of the last run */

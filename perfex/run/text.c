@@ -25,6 +25,11 @@ static int name_width(const struct recording *recording)
 
 		width = length > width ? length : width;
 	}
+	for (size_t i = 0; i < recording->syscalls.n; i++) {
+		size_t length = strlen(SYSCALLS ":") + strlen(recording->syscalls.call[i].name);
+
+		width = length > width ? length : width;
+	}
 	return (int)width;
 }
 
@@ -369,6 +374,21 @@ static void put_derived(const struct text_table *table)
 	free(result);
 }
 
+static void put_syscalls(const struct text_table *table)
+{
+	const struct syscalls *syscalls = &table->recording->syscalls;
+
+	put_number(table, SYSCALLS, syscalls->total, "");
+	for (size_t i = 0; i < syscalls->n; i++) {
+		const struct syscall_count *call = &syscalls->call[i];
+		char name[sizeof(call->name) + sizeof(SYSCALLS)], number[32];
+
+		snprintf(name, sizeof(name), SYSCALLS ":%s", call->name);
+		snprintf(number, sizeof(number), "number %u", call->number);
+		put_number(table, name, call->count, number);
+	}
+}
+
 void text_recording(FILE *file, const struct style *style, const struct recording *recording)
 {
 	const struct text_table table = {
@@ -386,6 +406,8 @@ void text_recording(FILE *file, const struct style *style, const struct recordin
 		put_pass(&table, pass);
 	if (recording->options->rules)
 		put_derived(&table);
+	if (recording->options->syscalls)
+		put_syscalls(&table);
 	if (recording->options->runs > 1)
 		put_number(&table, "runs", recording_runs(recording), "");
 	if (recording->failed)

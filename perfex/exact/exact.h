@@ -142,7 +142,7 @@ struct processor {
 struct machine {
 	char *directory;
 	struct processor processor;
-	unsigned int memory_mb;
+	unsigned int memory_mb, cpus;
 };
 
 /* Files that perfex and COMMAND write in the machine, which sends them. */

@@ -170,7 +170,7 @@ static char **make_command(const struct machine *machine, int archive, const int
 		"-seed",
 		"1",
 		"-smp",
-		"1",
+		text_print("%u", machine->cpus),
 		"-machine",
 		text_print("%s", machine->processor.board),
 		"-cpu",

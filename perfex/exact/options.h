@@ -14,7 +14,7 @@ struct exact_options {
 	const char *other_format; /* option that asks for a format that a comparison has not */
 	struct baseline baseline;
 	char *output;
-	unsigned int memory_mb;
+	unsigned int memory_mb, cpus;
 	const char *syscalls_to; /* in the machine: count system calls, and write them here */
 	bool no_directory, find_files, syscalls, append;
 	char **command;

@@ -108,7 +108,7 @@ char *syscalls_name(const struct machine *machine, const struct machine_text *co
 	uint64_t count;
 
 	read_names(machine, names);
-	strcpy(names[MAX_NUMBER], "other");
+	snprintf(names[MAX_NUMBER], NAME_SIZE, "%d+", MAX_NUMBER);
 	text_open(&named);
 	while ((line = strsep(&rest, "\n"))) {
 		if (sscanf(line, "%u %" SCNu64, &number, &count) != 2 || number > MAX_NUMBER)

@@ -82,6 +82,9 @@ static const struct option_row own_rows[] = {
 	FLAG_OPTION("syscalls", 0,
 		    "also count system calls, by their numbers, in a machine of their own",
 		    struct exact_options, syscalls),
+	FLAG_OPTION("shell", 0,
+		    "start a shell in the machine of COMMAND, on this terminal, and count nothing",
+		    struct exact_options, shell),
 	/* Of perfex in the machine. */
 	TEXT_OPTION("syscalls-to", 0, "FILE", NULL, struct exact_options, syscalls_to),
 	CALL_AT(offsetof(struct exact_options, output), "output", 'o', "FILE",
@@ -276,7 +279,7 @@ static int write_result(struct exact_options *options, const struct machine *mac
 		compared = compare_counts(options, result, status || failed);
 	else if (result->counts.size)
 		failed |= !write_counts(options, result->counts.text, result->counts.size);
-	else if (!status) {
+	else if (!status && !options->shell) {
 		complain("COMMAND has ended, but the machine has sent no counts");
 		failed = true;
 	}
@@ -314,6 +317,7 @@ static int run_exactly(struct exact_options *options)
 	char *syscalls = NULL;
 	int status = EXIT_PERFEX, archive, ended_by = 0;
 
+	machine.has_terminal = options->shell;
 	machine_find(&machine, options->processor);
 	contents_gather(&contents, options, &machine);
 	if (options->syscalls)
@@ -388,6 +392,31 @@ static void check_files(const struct exact_options *options)
 				     files[i].path, files[k].name, files[k].path);
 }
 
+/* A shell takes the place of COMMAND: nothing is counted, and the terminal is its input. */
+static void check_shell(struct exact_options *options)
+{
+	const struct {
+		const char *name;
+		bool given;
+	} others[] = {
+		{ "baseline", options->baseline.path }, { "input", options->input },
+		{ "output", options->output },		{ "regions", options->regions },
+		{ "syscalls", options->syscalls },
+	};
+
+	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+		if (others[i].given)
+			fail("--%s does not go with --shell, which counts nothing", others[i].name);
+	if (options->passed.n)
+		fail("%s does not go with --shell, which counts nothing; give it to perfex there",
+		     options->passed.word[0]);
+	if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO))
+		fail("--shell needs a terminal as standard input and output; without one give "
+		     "COMMAND, such as -- sh -c 'ls -l'");
+	fputs("perfex: a shell in the machine; perfex counts there, and exit ends it\n", stderr);
+	append_word(&options->environment, text_print("TERM=%s", getenv("TERM") ?: "dumb"));
+}
+
 /* COMMAND learns of its regions by the machine's own perfex. */
 static void pass_regions(struct exact_options *options)
 {
@@ -407,7 +436,9 @@ static int exact_main(int argc, char **argv)
 
 	make_rows();
 	options.command = argv + take_options(&exact_subcommand, &options, argc, argv);
-	if (!options.command[0])
+	if (options.shell)
+		check_shell(&options);
+	else if (!options.command[0])
 		fail("no command given; see perfex exact --help");
 	if (options.syscalls_to)
 		return syscalls_count(options.command, options.input, options.syscalls_to);

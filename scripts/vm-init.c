@@ -9,7 +9,7 @@
  * SIGNAL" or "late SIGNAL" with the lengths of both outputs, or "failed REASON".
  *
  * If the kernel's command line has vm_files=memory, all files are in memory, and the serial ports 1
- * to 3 take the place of the virtio ports. The outputs are kept until the command has ended, so
+ * to 3 take the place of the virtio ports. If there is a terminal, it is the serial port 1. The outputs are kept until the command has ended, so
  * that the host cannot disturb the command. Their lengths are 0 in the report, because they are
  * complete when it comes. vm_seconds limits the command, in seconds of the guest. Then there may
  * also be:
@@ -378,7 +378,7 @@ static void start_loopback(void)
 
 static void open_terminal(const struct winsize *size)
 {
-	int fd = open("/dev/hvc0", O_RDWR);
+	int fd = open(in_memory ? "/dev/ttyS1" : "/dev/hvc0", O_RDWR);
 
 	if (fd < 0 || ioctl(fd, TIOCSCTTY, 0) || ioctl(fd, TIOCSWINSZ, size))
 		err(125, "cannot open the terminal");

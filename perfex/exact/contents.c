@@ -9,12 +9,14 @@
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* The machine's names of perfex and of COMMAND's input. */
-#define PERFEX "/machine/perfex"
-#define INPUT "/machine/input"
+/* The machine's names of perfex and of COMMAND's input, and of their directory. */
+#define MACHINE "/machine"
+#define PERFEX MACHINE "/perfex"
+#define INPUT MACHINE "/input"
 
 static bool is_set(const struct word_list *variables, const char *variable)
 {
@@ -165,38 +167,21 @@ static void write_string(FILE *job, const char *text)
 	fwrite(text, 1, strlen(text) + 1, job);
 }
 
-static void write_strings(FILE *job, const struct word_list *list)
-{
-	for (size_t i = 0; i < list->n; i++)
-		write_string(job, list->word[i]);
-}
-
-static size_t count_words(char **word)
-{
-	size_t n = 0;
-
-	while (word[n])
-		n++;
-	return n;
-}
-
 static void write_path(FILE *job, const struct files *files, const struct exact_options *options)
 {
 	char *path = needs_path(files);
 
 	if (!is_set(&options->environment, path))
-		write_string(job, path);
+		fprintf(job, "%s%s%c", path, options->shell ? ":" MACHINE : "", '\0');
 	free(path);
 }
 
-/* The words in front of COMMAND. */
+/* perfex counts COMMAND in the machine. */
 static void add_perfex(struct word_list *words, const struct contents *contents,
 		       const struct exact_options *options, enum job job, bool has_syscalls)
 {
-	const char *subcommand = job == COUNT_EVENTS ? "run" : "exact";
-
 	append_word(words, text_print("%s", PERFEX));
-	append_word(words, text_print("%s", subcommand));
+	append_word(words, text_print("%s", job == COUNT_EVENTS ? "run" : "exact"));
 	if (contents->has_input)
 		append_word(words, text_print("--input=%s", INPUT));
 	if (job == COUNT_SYSCALLS)
@@ -208,6 +193,27 @@ static void add_perfex(struct word_list *words, const struct contents *contents,
 	for (size_t i = 0; i < options->passed.n && job == COUNT_EVENTS; i++)
 		append_word(words, text_print("%s", options->passed.word[i]));
 	append_word(words, text_print("--"));
+	for (char **word = options->command; *word; word++)
+		append_word(words, text_print("%s", *word));
+}
+
+/* Writes the strings that scripts/vm-init.c describes. */
+static void write_job(FILE *job, const struct contents *contents,
+		      const struct exact_options *options, const struct word_list *words)
+{
+	struct winsize terminal = { 0 };
+
+	if (contents->shell && (ioctl(STDIN_FILENO, TIOCGWINSZ, &terminal) < 0 || !terminal.ws_row))
+		terminal = (struct winsize){ .ws_row = 24, .ws_col = 80 };
+	write_string(job, contents->directory);
+	write_string(job, "0"); /* user */
+	write_string(job, "0"); /* group */
+	fprintf(job, "%u%c%u%c%zu%c", terminal.ws_row, '\0', terminal.ws_col, '\0', words->n, '\0');
+	for (size_t i = 0; i < words->n; i++)
+		write_string(job, words->word[i]);
+	for (char *const *variable = contents->files.environment; *variable; variable++)
+		write_string(job, *variable);
+	write_path(job, &contents->files, options);
 }
 
 int contents_add_job(struct contents *contents, const struct exact_options *options, enum job job,
@@ -219,19 +225,11 @@ int contents_add_job(struct contents *contents, const struct exact_options *opti
 	struct text text;
 	int fd;
 
-	add_perfex(&words, contents, options, job, syscalls);
-	/* The strings that scripts/vm-init.c describes. */
-	text_open(&text);
-	write_string(text.file, contents->directory);
-	for (int zero = 0; zero < 4; zero++) /* user, group, rows and columns */
-		write_string(text.file, "0");
-	fprintf(text.file, "%zu%c", words.n + count_words(options->command), '\0');
-	write_strings(text.file, &words);
-	for (char **word = options->command; *word; word++)
-		write_string(text.file, *word);
-	for (char *const *variable = contents->files.environment; *variable; variable++)
-		write_string(text.file, *variable);
-	write_path(text.file, &contents->files, options);
+	if (contents->shell)
+		append_word(&words, text_print("%s", contents->shell));
+	else
+		add_perfex(&words, contents, options, job, syscalls);
+	write_job(text_open(&text), contents, options, &words);
 	text_close(&text);
 	archive_text(archive, "/job", 0644, text.text, text.size);
 	if (syscalls)
@@ -273,6 +271,8 @@ static void name_directory(struct files *files, const char *directory,
 	if (files_is_of_machine(there))
 		fail("--directory=%s: the machine has this name for itself", there);
 	files->renamed = (struct renamed){ .here = text_print("%s", directory), .there = there };
+	if (!options->command[0])
+		return;
 	if (names_is_renamed(&files->renamed, options->command[0]))
 		fail("COMMAND is in the current directory, whose name in the machine is %s: give "
 		     ".%s",
@@ -317,7 +317,7 @@ void contents_gather(struct contents *contents, const struct exact_options *opti
 		fail("the current directory cannot be in the machine: %s", files_error(errno));
 	free(here);
 	leave_out(files, options);
-	program = needs_program(files, options->command[0]);
+	program = options->command[0] ? needs_program(files, options->command[0]) : NULL;
 	if (access("/bin/sh", X_OK) == 0)
 		free(needs_program(files, "/bin/sh"));
 	for (size_t i = 0; i < options->with.n; i++)
@@ -326,7 +326,8 @@ void contents_gather(struct contents *contents, const struct exact_options *opti
 			     files_error(errno));
 	if (!options->no_directory && !files_add_tree(files, directory))
 		fail("cannot read the current directory: %m");
-	needs_arguments(files, options->command);
+	if (program)
+		needs_arguments(files, options->command);
 	if (options->prepare)
 		needs_of_shell(files, options->prepare);
 	needs_settle(files);
@@ -335,8 +336,10 @@ void contents_gather(struct contents *contents, const struct exact_options *opti
 		/* The files of the current directory are in the archive as they were before. */
 		input = input < 0 ? input : keep_input(input, files->archive.room);
 		used_add(files, program, options->command, input);
-		needs_settle(files);
 	}
+	if (options->shell)
+		contents->shell = needs_shell(files);
+	needs_settle(files);
 	add_users(files);
 	contents->directory = names_in_machine(&files->renamed, directory);
 	contents->has_input = add_input(files, options->input, input);
@@ -349,4 +352,5 @@ void contents_free(struct contents *contents)
 	fclose(contents->files.archive.file);
 	files_free(&contents->files);
 	free(contents->directory);
+	free(contents->shell);
 }

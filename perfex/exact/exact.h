@@ -118,6 +118,8 @@ char *needs_program(struct files *files, const char *name);
 void needs_arguments(struct files *files, char *const *command);
 /* Adds a file that COMMAND has used, with the libraries and the interpreter of a program. */
 void needs_used(struct files *files, const char *path, bool is_program);
+/* Adds a shell and the programs by which people look around.  Returns its path, for free(). */
+char *needs_shell(struct files *files);
 /* Adds the programs that a line for a shell names. */
 void needs_of_shell(struct files *files, const char *line);
 /* PATH of perfex, or the usual one. */
@@ -143,6 +145,7 @@ struct machine {
 	char *directory;
 	struct processor processor;
 	unsigned int memory_mb, cpus;
+	bool has_terminal; /* perfex's; no outputs come */
 };
 
 /* Files that perfex and COMMAND write in the machine, which sends them. */

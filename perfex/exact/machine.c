@@ -15,6 +15,7 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
+#include <termios.h>
 #include <unistd.h>
 
 /* scripts/build-machine makes these files.  The loader is there because the host may have none. */
@@ -164,7 +165,7 @@ static char **make_command(const struct machine *machine, int archive, const int
 		"-accel",
 		"tcg,thread=single,tb-size=256,slices=1:1000:20000",
 		"-icount",
-		"shift=1,sleep=off,align=off",
+		text_print("shift=1,sleep=%s,align=off", machine->has_terminal ? "on" : "off"),
 		"-rtc",
 		"base=2026-01-01,clock=vm",
 		"-seed",
@@ -185,8 +186,11 @@ static char **make_command(const struct machine *machine, int archive, const int
 		text_print("%s%s", KERNEL_ARGUMENTS, machine->processor.kernel),
 		"-serial",
 		text_print("file:/proc/self/fd/%d", ports[LOG]),
+		"-chardev",
+		"stdio,id=terminal,signal=off",
 		"-serial",
-		text_print("file:/proc/self/fd/%d", ports[OUTPUT]),
+		machine->has_terminal ? "chardev:terminal"
+				      : text_print("file:/proc/self/fd/%d", ports[OUTPUT]),
 		"-serial",
 		text_print("file:/proc/self/fd/%d", ports[ERROR]),
 		"-serial",
@@ -205,15 +209,21 @@ become_emulator(const struct machine *machine, int archive, const int *ports, co
 	char **command = make_command(machine, archive, ports);
 	int nowhere = open("/dev/null", O_RDWR | O_CLOEXEC);
 
-	/* No signal of the terminal ends the emulator: perfex ends it. */
-	setsid();
+	/*
+	 * No signal of the terminal ends the emulator: perfex ends it.  If the terminal is the
+	 * machine's, it sends none.
+	 */
+	if (!machine->has_terminal)
+		setsid();
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	sigprocmask(SIG_SETMASK, mask, NULL);
 	keep_open(archive);
 	for (int i = 0; i < N_PORTS; i++)
 		keep_open(ports[i]);
-	dup2(nowhere, STDIN_FILENO);
-	dup2(nowhere, STDOUT_FILENO);
+	if (!machine->has_terminal) {
+		dup2(nowhere, STDIN_FILENO);
+		dup2(nowhere, STDOUT_FILENO);
+	}
 	/* The emulator's own messages join those of the kernel. */
 	dup2(ports[LOG], STDERR_FILENO);
 	execv(command[0], command);
@@ -363,6 +373,7 @@ bool machine_run(const struct machine *machine, int archive, struct machine_resu
 {
 	sigset_t waited, mask;
 	int ports[N_PORTS];
+	struct termios terminal;
 	pid_t emulator;
 	bool ended;
 
@@ -376,12 +387,17 @@ bool machine_run(const struct machine *machine, int archive, struct machine_resu
 	signal(SIGCHLD, SIG_DFL);
 	choose_signals(&waited);
 	sigprocmask(SIG_BLOCK, &waited, &mask);
+	/* An emulator that is killed leaves the terminal as it has set it. */
+	if (machine->has_terminal && tcgetattr(STDIN_FILENO, &terminal) < 0)
+		fail("standard input is no terminal: %m");
 	emulator = fork();
 	if (emulator < 0)
 		fail("cannot start the machine: %m");
 	if (!emulator)
 		become_emulator(machine, archive, ports, &mask);
 	*ended_by = wait_for_emulator(emulator, &waited);
+	if (machine->has_terminal)
+		tcsetattr(STDIN_FILENO, TCSANOW, &terminal);
 	sigprocmask(SIG_SETMASK, &mask, NULL);
 	ended = !*ended_by && take_results(ports, result);
 	for (int i = 0; i < N_PORTS; i++)

@@ -219,6 +219,25 @@ static void add_word(struct files *files, const char *word, size_t length)
 	free(name);
 }
 
+char *needs_shell(struct files *files)
+{
+	static const char *const tools[] = { "cat",  "env",  "find",  "grep", "head",
+					     "less", "ls",   "mount", "ps",   "readlink",
+					     "sort", "stat", "tail",  "wc" };
+	char *shell = find_program("bash"), *path;
+
+	for (size_t i = 0; i < sizeof(tools) / sizeof(tools[0]); i++) {
+		path = find_program(tools[i]);
+		if (path)
+			add_program(files, path, NEEDING_PROGRAM);
+		free(path);
+	}
+	if (shell && add_program(files, shell, NEEDING_PROGRAM))
+		return shell;
+	free(shell);
+	return text_print("/bin/sh");
+}
+
 /*
  * Adds the programs and files that a text for a shell names, but for its comments.  A word that
  * names nothing is no error.

@@ -16,7 +16,7 @@ struct exact_options {
 	char *output;
 	unsigned int memory_mb, cpus;
 	const char *syscalls_to; /* in the machine: count system calls, and write them here */
-	bool no_directory, find_files, syscalls, append;
+	bool no_directory, find_files, syscalls, shell, append;
 	char **command;
 };
 
@@ -27,6 +27,7 @@ struct exact_options {
 struct contents {
 	struct files files;
 	char *directory; /* the current one's name in the machine */
+	char *shell;	 /* runs in place of COMMAND; NULL: none */
 	bool has_input;
 };
 

@@ -134,7 +134,7 @@ const struct subcommand exact_subcommand = {
 	.notes =
 		"The machine has COMMAND with its libraries, its interpreter, the files and programs\n"
 		"that its arguments name, and the current directory.  It has no network and no other\n"
-		"file of the host.  What COMMAND writes into files is gone at its end.  Standard\n"
+		"file of the host.  What COMMAND writes into files there is gone at its end.  Standard\n"
 		"input, output and error and the exit status are those of COMMAND.\n"
 		"\n"
 		"The options of perfex run have their meaning, such as -e, -g, --json and --repeat;\n"
@@ -444,8 +444,9 @@ static int exact_main(int argc, char **argv)
 		return syscalls_count(options.command, options.input, options.syscalls_to);
 	if (options.append && !options.output)
 		fail("--append needs a file to append to; give --output=FILE");
-	if (options.syscalls && options.prepare)
-		fail("--prepare does not go with --syscalls: system calls are counted without it");
+	if (options.prepare && (options.syscalls || options.find_files))
+		fail("--prepare does not go with --%s, which runs COMMAND without it",
+		     options.syscalls ? "syscalls" : "find-files");
 	check_comparison(&options);
 	check_files(&options);
 	pass_regions(&options);

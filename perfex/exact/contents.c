@@ -6,11 +6,13 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <ftw.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 /* The machine's names of perfex and of COMMAND's input, and of their directory. */
@@ -28,24 +30,28 @@ static bool is_set(const struct word_list *variables, const char *variable)
 	return false;
 }
 
-/* Returns the environment of all programs in the machine but for PATH, for free(). */
-static char **make_environment(const struct exact_options *options)
+/*
+ * Returns the environment of COMMAND, for free().  path: NULL for none.  The strings stay those of
+ * the arguments and options.
+ */
+static char **make_environment(const struct exact_options *options, char *home, char *path)
 {
-	static const char *const usual[] = { "HOME=/tmp", "LC_ALL=C.UTF-8" };
-	char **environment = allocate(options->environment.n + 2, sizeof(char *));
+	char *usual[] = { home, "LC_ALL=C.UTF-8", path };
+	char **environment = allocate(options->environment.n + 4, sizeof(char *));
 	size_t n = 0;
 
 	for (size_t i = 0; i < sizeof(usual) / sizeof(usual[0]); i++)
-		if (!is_set(&options->environment, usual[i]))
-			environment[n++] = (char *)usual[i];
+		if (usual[i] && !is_set(&options->environment, usual[i]))
+			environment[n++] = usual[i];
 	for (size_t i = 0; i < options->environment.n; i++)
 		environment[n++] = (char *)options->environment.word[i];
 	return environment;
 }
 
+/* Newer versions of glibc have it in themselves. */
 #define LOCALE "/usr/lib/locale/C.utf8"
 
-/* Every program may expect these.  Newer versions of glibc have the locale in themselves. */
+/* Every program may expect these. */
 static void add_system(struct files *files)
 {
 	static const struct {
@@ -59,7 +65,6 @@ static void add_system(struct files *files)
 
 	for (size_t i = 0; i < sizeof(directories) / sizeof(directories[0]); i++)
 		files_add_directory(files, directories[i].name, directories[i].mode);
-	files_add_tree(files, LOCALE);
 }
 
 /* Called after the files that the user and COMMAND name were added: those stay as they are. */
@@ -101,8 +106,8 @@ static void tell_of_waiting(int fd)
 }
 
 /*
- * Returns the descriptor of COMMAND's input, or -1 if there is none.  A terminal is none: the machine
- * takes its input before COMMAND starts.
+ * Returns the descriptor of COMMAND's input, or -1 if there is none.  A terminal is none: the
+ * machine takes its input before COMMAND starts.
  */
 static int open_input(const char *path)
 {
@@ -133,6 +138,8 @@ static int keep_input(int fd, size_t room)
 			poll(&(struct pollfd){ .fd = fd, .events = POLLIN }, 1, -1);
 		if (n < 0 && (errno == EINTR || errno == EAGAIN))
 			continue;
+		if (n < 0 && errno == EBADF)
+			return fd;
 		if (n < 0)
 			fail("cannot read standard input: %m");
 		size += (size_t)n;
@@ -157,9 +164,47 @@ static bool add_input(struct files *files, const char *path, int fd)
 			return false;
 		fail("cannot read %s: %m", path ? path : "standard input");
 	}
-	if (fd != STDIN_FILENO)
-		close(fd);
 	return true;
+}
+
+static int remove_one(const char *path, const struct stat *status, int kind, struct FTW *walk)
+{
+	remove(path);
+	return 0;
+}
+
+/*
+ * Runs COMMAND on the host.  The machine's HOME is everybody's directory there, where others could
+ * leave files that COMMAND obeys: it gets a directory of its own.
+ */
+static void find_files(struct files *files, const struct exact_options *options,
+		       const char *program, int input)
+{
+	char home[] = "/tmp/perfctr-home.XXXXXX";
+	char *path = text_print("PATH=%s", needs_callers_path()), *variable;
+	struct used_command command = { .program = program,
+					.command = options->command,
+					.input = input };
+	int result, error;
+
+	if (!mkdtemp(home))
+		fail("cannot make a directory in /tmp: %m");
+	command.home = realpath(home, NULL);
+	variable = text_print("HOME=%s", home);
+	command.environment = make_environment(options, variable, path);
+	result = used_add(files, &command);
+	error = errno;
+	nftw(home, remove_one, 16, FTW_DEPTH | FTW_PHYS | FTW_MOUNT);
+	if (result > 0)
+		exit(exit_as(W_EXITCODE(0, result)));
+	errno = error;
+	if (result < 0)
+		fail("--find-files: cannot follow COMMAND by ptrace(2): %m; give its files by "
+		     "--with=PATH");
+	free((char *)command.home);
+	free((char **)command.environment);
+	free(variable);
+	free(path);
 }
 
 static void write_string(FILE *job, const char *text)
@@ -298,12 +343,13 @@ void contents_gather(struct contents *contents, const struct exact_options *opti
 {
 	char *directory = getcwd(NULL, 0), *here, *program;
 	struct files *files = &contents->files;
+	off_t start;
 	int input;
 
 	if (!directory)
 		fail("cannot find the current directory: %m");
 	*contents = (struct contents){ 0 };
-	files->environment = make_environment(options);
+	files->environment = make_environment(options, "HOME=/tmp", NULL);
 	files->finds_files = options->find_files;
 	name_directory(files, directory, options);
 	archive_begin(&files->archive, (uint64_t)machine->memory_mb * 1024 * 1024 / 4);
@@ -317,9 +363,9 @@ void contents_gather(struct contents *contents, const struct exact_options *opti
 		fail("the current directory cannot be in the machine: %s", files_error(errno));
 	free(here);
 	leave_out(files, options);
+	files_add_tree(files, LOCALE);
 	program = options->command[0] ? needs_program(files, options->command[0]) : NULL;
-	if (access("/bin/sh", X_OK) == 0)
-		free(needs_program(files, "/bin/sh"));
+	needs_used(files, "/bin/sh", true);
 	for (size_t i = 0; i < options->with.n; i++)
 		if (!files_add_tree(files, options->with.word[i]))
 			fail("cannot put %s into the machine: %s", options->with.word[i],
@@ -332,17 +378,22 @@ void contents_gather(struct contents *contents, const struct exact_options *opti
 		needs_of_shell(files, options->prepare);
 	needs_settle(files);
 	input = open_input(options->input);
+	if (options->find_files && input >= 0)
+		input = keep_input(input, files->archive.room);
+	start = lseek(input, 0, SEEK_CUR);
+	contents->has_input = add_input(files, options->input, input);
 	if (options->find_files) {
-		/* The files of the current directory are in the archive as they were before. */
-		input = input < 0 ? input : keep_input(input, files->archive.room);
-		used_add(files, program, options->command, input);
+		/* COMMAND may change files: the archive has its input and directory by now. */
+		lseek(input, start, SEEK_SET);
+		find_files(files, options, program, input);
 	}
+	if (input > STDERR_FILENO)
+		close(input);
 	if (options->shell)
 		contents->shell = needs_shell(files);
 	needs_settle(files);
 	add_users(files);
 	contents->directory = names_in_machine(&files->renamed, directory);
-	contents->has_input = add_input(files, options->input, input);
 	free(program);
 	free(directory);
 }

@@ -129,11 +129,21 @@ char *needs_path(const struct files *files);
 /* Adds what the added programs and libraries need, and what that needs in turn. */
 void needs_settle(struct files *files);
 
+/* A command that runs on the host. */
+struct used_command {
+	const char *program; /* path */
+	char *const *command;
+	char *const *environment;
+	const char *home; /* a directory for this run alone, without links */
+	int input;	  /* descriptor, or -1 for none */
+};
+
 /*
- * used.c: runs the program with the words of the command on the host, and adds the files that it uses, but none that it makes.
- * The input keeps its offset.  Ends perfex with a message if the command cannot be followed.
+ * used.c: runs the command on the host, and adds the files that it uses, but none that it makes.
+ * Returns 0, a signal that came to end perfex, or -1 with errno set if the command cannot be
+ * followed.
  */
-void used_add(struct files *files, const char *program, char *const *command, int input);
+int used_add(struct files *files, const struct used_command *command);
 
 /* A line of scripts/profiles. */
 struct processor {

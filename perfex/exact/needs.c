@@ -285,7 +285,7 @@ static void add_argument(struct files *files, const char *path, bool is_script)
 	tell_of_name(files, "an argument", path);
 	is_empty = S_ISDIR(status.st_mode) && !files_has(files, path);
 	real = files_add(files, path);
-	if (real && is_empty)
+	if (real && is_empty && !files->finds_files)
 		complain("warning: the directory %s is empty in the machine without --with=%s",
 			 path, path);
 	free(real);

@@ -15,14 +15,14 @@ struct exact_options {
 	struct baseline baseline;
 	char *output;
 	unsigned int memory_mb, cpus;
-	const char *syscalls_to; /* in the machine: count system calls, and write them here */
+	const char *syscalls_to; /* in the machine: count system calls into this file */
 	bool no_directory, find_files, syscalls, shell, append;
 	char **command;
 };
 
 /*
- * contents.c: makes an archive with all files of the machine but its job.  Ends perfex with a message
- * if something cannot be in the machine.
+ * contents.c: makes an archive with all files of the machine but its job.  Ends perfex with a
+ * message if something cannot be in the machine.
  */
 struct contents {
 	struct files files;
@@ -34,9 +34,9 @@ struct contents {
 void contents_gather(struct contents *contents, const struct exact_options *options,
 		     const struct machine *machine);
 /*
- * Adds what the machine is to do: to count events, or system calls.  syscalls: lines that perfex run
- * shows with the events; NULL for none.  Returns the descriptor of the archive, which is valid until
- * the next job.
+ * Adds the job of the machine: to count events, or system calls.  syscalls: lines that perfex run
+ * shows with the events; NULL for none.  Returns the descriptor of the archive, which is valid
+ * until the next job.
  */
 enum job { COUNT_EVENTS, COUNT_SYSCALLS };
 

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 /* Linux has less than 500.  Larger numbers are no system calls, and share the last count. */
@@ -62,7 +63,7 @@ int syscalls_count(char *const *command, const char *input, const char *file)
 		.call = count_call,
 		.context = counting,
 	};
-	int status;
+	int status, ended_by;
 
 	if (counting == MAP_FAILED)
 		fail("out of memory");
@@ -70,7 +71,9 @@ int syscalls_count(char *const *command, const char *input, const char *file)
 		complain("%s: %m", command[0]);
 		return EXIT_NOT_FOUND;
 	}
-	status = trace_command(&traced);
+	status = trace_command(&traced, &ended_by);
+	if (ended_by)
+		return exit_as(W_EXITCODE(0, ended_by));
 	if (status < 0)
 		fail("cannot follow COMMAND by ptrace(2): %m");
 	if (!write_counts(counting, file))

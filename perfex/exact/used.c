@@ -6,6 +6,7 @@
 #include "tracer.h"
 
 #include <asm/unistd_64.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <search.h>
@@ -20,17 +21,25 @@ static const struct using_call {
 	unsigned short number;
 	signed char path, directory; /* -1: the current one */
 } using_calls[] = {
-	{ __NR_access, 0, -1 },	   { __NR_chdir, 0, -1 },     { __NR_execve, 0, -1 },
-	{ __NR_execveat, 1, 0 },   { __NR_faccessat, 1, 0 },  { __NR_faccessat2, 1, 0 },
-	{ __NR_getxattr, 0, -1 },  { __NR_lgetxattr, 0, -1 }, { __NR_lstat, 0, -1 },
-	{ __NR_newfstatat, 1, 0 }, { __NR_open, 0, -1 },      { __NR_openat, 1, 0 },
-	{ __NR_openat2, 1, 0 },	   { __NR_readlink, 0, -1 },  { __NR_readlinkat, 1, 0 },
-	{ __NR_stat, 0, -1 },	   { __NR_statfs, 0, -1 },    { __NR_statx, 1, 0 },
-	{ __NR_truncate, 0, -1 },  { __NR_mkdir, 0, -1 },     { __NR_mkdirat, 1, 0 },
-	{ __NR_rename, 1, -1 },	   { __NR_renameat, 3, 2 },   { __NR_renameat2, 3, 2 },
-	{ __NR_link, 1, -1 },	   { __NR_linkat, 3, 2 },     { __NR_symlink, 1, -1 },
-	{ __NR_symlinkat, 2, 1 },  { __NR_creat, 0, -1 },     { __NR_mknod, 0, -1 },
-	{ __NR_mknodat, 1, 0 },
+	{ __NR_access, 0, -1 },	     { __NR_chdir, 0, -1 },	 { __NR_chmod, 0, -1 },
+	{ __NR_chown, 0, -1 },	     { __NR_chroot, 0, -1 },	 { __NR_creat, 0, -1 },
+	{ __NR_execve, 0, -1 },	     { __NR_execveat, 1, 0 },	 { __NR_faccessat, 1, 0 },
+	{ __NR_faccessat2, 1, 0 },   { __NR_fchmodat, 1, 0 },	 { __NR_fchownat, 1, 0 },
+	{ __NR_futimesat, 1, 0 },    { __NR_getxattr, 0, -1 },	 { __NR_inotify_add_watch, 1, -1 },
+	{ __NR_lchown, 0, -1 },	     { __NR_lgetxattr, 0, -1 },	 { __NR_link, 0, -1 },
+	{ __NR_link, 1, -1 },	     { __NR_linkat, 1, 0 },	 { __NR_linkat, 3, 2 },
+	{ __NR_listxattr, 0, -1 },   { __NR_llistxattr, 0, -1 }, { __NR_lremovexattr, 0, -1 },
+	{ __NR_lsetxattr, 0, -1 },   { __NR_lstat, 0, -1 },	 { __NR_mkdir, 0, -1 },
+	{ __NR_mkdirat, 1, 0 },	     { __NR_mknod, 0, -1 },	 { __NR_mknodat, 1, 0 },
+	{ __NR_newfstatat, 1, 0 },   { __NR_open, 0, -1 },	 { __NR_openat, 1, 0 },
+	{ __NR_openat2, 1, 0 },	     { __NR_readlink, 0, -1 },	 { __NR_readlinkat, 1, 0 },
+	{ __NR_removexattr, 0, -1 }, { __NR_rename, 0, -1 },	 { __NR_rename, 1, -1 },
+	{ __NR_renameat, 1, 0 },     { __NR_renameat, 3, 2 },	 { __NR_renameat2, 1, 0 },
+	{ __NR_renameat2, 3, 2 },    { __NR_rmdir, 0, -1 },	 { __NR_setxattr, 0, -1 },
+	{ __NR_stat, 0, -1 },	     { __NR_statfs, 0, -1 },	 { __NR_statx, 1, 0 },
+	{ __NR_symlink, 1, -1 },     { __NR_symlinkat, 2, 1 },	 { __NR_truncate, 0, -1 },
+	{ __NR_unlink, 0, -1 },	     { __NR_unlinkat, 1, 0 },	 { __NR_utime, 0, -1 },
+	{ __NR_utimensat, 1, 0 },    { __NR_utimes, 0, -1 },
 };
 
 /*
@@ -39,13 +48,16 @@ static const struct using_call {
  */
 static const char *const hosts_own[] = { "/etc/group", "/etc/ld.so.cache", "/etc/passwd" };
 
-enum { PROGRAM = 'p', OTHER_FILE = 'f' };
+/* The first letter of a note. */
+enum { OTHER_FILE = 'f', LEADS_OUT = 'l', PROGRAM = 'p' };
 
-/* What the process that follows COMMAND finds.  The trees are of tsearch(3). */
+/* In the process that follows COMMAND.  The trees are of tsearch(3). */
 struct finding {
+	const struct files *files; /* of the machine, without those that are found */
+	const char *home;	   /* that COMMAND has on the host alone */
+	void *seen;		   /* letters of notes, and paths as they were used */
 	void *missing; /* paths, without links, of files that were not there at their first use */
-	void *noted;   /* the strings of "found" */
-	int found;     /* file with strings: PROGRAM or OTHER_FILE, and a path as it was used */
+	int notes;     /* file of strings: a letter, the time of the last change, a blank, a path */
 };
 
 static int compare_strings(const void *a, const void *b)
@@ -54,7 +66,7 @@ static int compare_strings(const void *a, const void *b)
 }
 
 /* Takes the string, which is from malloc().  Returns true if it was not in the tree. */
-static bool insert(void **tree, char *string)
+static bool insert_string(void **tree, char *string)
 {
 	char **found = tsearch(string, tree, compare_strings);
 
@@ -64,14 +76,6 @@ static bool insert(void **tree, char *string)
 		return true;
 	free(string);
 	return false;
-}
-
-static const struct using_call *find_call(uint64_t number)
-{
-	for (size_t i = 0; i < sizeof(using_calls) / sizeof(using_calls[0]); i++)
-		if (using_calls[i].number == number)
-			return &using_calls[i];
-	return NULL;
 }
 
 /* Reads the link /proc/THREAD/NAME to a directory.  Returns false if there is none. */
@@ -85,124 +89,221 @@ static bool read_directory(pid_t thread, const char *name, char *directory, size
 	return n > 0 && *directory == '/';
 }
 
-/* Returns the absolute path of the file, for free(); NULL if there is none. */
-static char *find_path(const struct traced_call *call, const struct using_call *using)
+static char *join_path(const char *directory, const char *path)
+{
+	return text_print("%s/%s", strcmp(directory, "/") == 0 ? "" : directory,
+			  path + strspn(path, "/"));
+}
+
+/*
+ * Returns the absolute path of the file, for free(); NULL if there is none.  *leads_out: it is
+ * relative, and leaves the directory that has another name in the machine.
+ */
+static char *find_path(const struct finding *finding, const struct traced_call *call,
+		       const struct using_call *using, bool *leads_out)
 {
 	char path[PATH_MAX], directory[PATH_MAX], name[32] = "cwd";
+	const struct renamed *renamed = &finding->files->renamed;
 
+	*leads_out = false;
 	if (!traced_string(call->thread, call->arguments[using->path], path, sizeof(path)) ||
 	    !*path)
 		return NULL;
-	if (*path == '/')
-		return text_print("%s", path);
+	if (*path == '/') {
+		bool has_root = read_directory(call->thread, "root", directory, sizeof(directory));
+
+		return join_path(has_root ? directory : "/", path);
+	}
 	if (using->directory >= 0 && (int)call->arguments[using->directory] != AT_FDCWD)
 		snprintf(name, sizeof(name), "fd/%d", (int)call->arguments[using->directory]);
 	if (!read_directory(call->thread, name, directory, sizeof(directory)))
 		return NULL;
-	return text_print("%s/%s", directory, path);
+	*leads_out =
+		names_is_renamed(renamed, directory) && names_leads_out(renamed, directory, path);
+	return join_path(directory, path);
 }
 
 /* Returns the path without links on the way to the file, for free(); NULL if there is none. */
-static char *resolve(const char *path)
+static char *resolve_path(const char *path)
 {
-	const char *name = strrchr(path, '/') + 1;
-	char *above, *directory, *resolved;
+	size_t length = strlen(path), start;
+	char *above, *directory, *name, *resolved = NULL;
 
-	if (!*name || strcmp(name, ".") == 0 || strcmp(name, "..") == 0)
-		return realpath(path, NULL);
-	above = text_print("%.*s", (int)(name - path), path);
-	directory = realpath(above, NULL);
-	resolved = directory ? text_print("%s/%s", directory, name) : NULL;
-	free(directory);
+	while (length > 1 && path[length - 1] == '/')
+		length--;
+	for (start = length; start && path[start - 1] != '/'; start--)
+		;
+	name = text_print("%.*s", (int)(length - start), path + start);
+	above = text_print("%.*s", (int)(start ? start : 1), path);
+	if (!*name || strcmp(name, ".") == 0 || strcmp(name, "..") == 0) {
+		resolved = realpath(path, NULL);
+	} else {
+		directory = realpath(above, NULL);
+		if (directory)
+			resolved = join_path(directory, name);
+		free(directory);
+	}
 	free(above);
+	free(name);
 	return resolved;
 }
 
-/*
- * Notes the file if it is there at its first use.  If it is not, COMMAND itself makes it, and does
- * so in the machine, too.
- */
-static void note_file(struct finding *finding, const char *path, char kind)
+static bool is_missing(const struct finding *finding, const char *path)
 {
-	char *resolved = resolve(path);
-	struct stat status;
+	char *resolved = resolve_path(path);
+	bool missing = resolved && tfind(resolved, &finding->missing, compare_strings);
 
-	if (!resolved)
-		return;
-	if (lstat(resolved, &status) < 0) {
-		insert(&finding->missing, resolved);
-		return;
-	}
-	if (!tfind(resolved, &finding->missing, compare_strings)) {
-		char *note = text_print("%c%s", kind, path);
-
-		if (insert(&finding->noted, note))
-			write_all(finding->found, note, strlen(note) + 1);
-	}
 	free(resolved);
+	return missing;
 }
 
-static void note_call(void *context, const struct traced_call *call)
+/* Does the path lead by a file, directory or link that was not there at its first use? */
+static bool leads_by_missing(const struct finding *finding, const char *path)
 {
-	const struct using_call *using = find_call(call->number);
-	char *path = using ? find_path(call, using) : NULL;
+	bool missing = is_missing(finding, path);
 
-	if (!path)
-		return;
-	note_file(context, path,
-		  using->number == __NR_execve || using->number == __NR_execveat ? PROGRAM
-										 : OTHER_FILE);
-	free(path);
+	for (const char *slash = strchr(path + 1, '/'); slash && !missing;
+	     slash = strchr(slash + 1, '/')) {
+		char *prefix = text_print("%.*s", (int)(slash - path), path);
+
+		missing = is_missing(finding, prefix);
+		free(prefix);
+	}
+	return missing;
 }
 
-static bool is_hosts_own(const char *path)
+static bool is_hosts_own(const struct finding *finding, const char *path)
 {
 	for (size_t i = 0; i < sizeof(hosts_own) / sizeof(hosts_own[0]); i++)
 		if (strcmp(hosts_own[i], path) == 0)
 			return true;
-	return false;
+	return files_is_of_machine(path) || names_is_below(path, finding->home);
 }
 
-/* Reads what the process that followed COMMAND has written. */
-static void add_found(struct files *files, int fd)
+static void write_note(struct finding *finding, char letter, const struct timespec *changed,
+		       const char *path)
 {
-	FILE *found = fdopen(fd, "r");
-	char *note = NULL;
-	size_t size = 0;
+	char *note = text_print("%c%lld.%09ld %s", letter, (long long)changed->tv_sec,
+				changed->tv_nsec, path);
 
-	if (!found)
-		fail("out of memory");
-	rewind(found);
-	while (getdelim(&note, &size, '\0', found) > 0)
-		if (!is_hosts_own(note + 1))
-			needs_used(files, note + 1, *note == PROGRAM);
+	write_all(finding->notes, note, strlen(note) + 1);
 	free(note);
-	fclose(found);
 }
 
-static bool has_variable(char *const *environment, const char *variable)
+/*
+ * Notes the file if it is there at its first use.  If it is not, COMMAND makes it, or lacks it, and
+ * in the machine, too.
+ */
+static void note_file(struct finding *finding, const char *path, char letter)
 {
-	size_t length = strcspn(variable, "=") + 1;
+	struct stat status;
+	char *resolved;
 
-	for (; *environment; environment++)
-		if (strncmp(*environment, variable, length) == 0)
-			return true;
-	return false;
+	if (!insert_string(&finding->seen, text_print("%c%s", letter, path)))
+		return;
+	resolved = resolve_path(path);
+	if (!resolved || is_hosts_own(finding, resolved)) {
+		free(resolved);
+	} else if (lstat(resolved, &status) < 0) {
+		insert_string(&finding->missing, resolved);
+	} else {
+		if (!leads_by_missing(finding, path) &&
+		    (letter == PROGRAM || !files_has(finding->files, path)))
+			write_note(finding, letter, &status.st_ctim, path);
+		free(resolved);
+	}
 }
 
-/* Returns the machine's environment with the caller's PATH, for free(). */
-static char **make_environment(const struct files *files, char *path)
+static void note_call(void *context, const struct traced_call *call)
 {
-	size_t n = 0;
-	char **environment;
+	bool executes = call->number == __NR_execve || call->number == __NR_execveat, leads_out;
+	struct finding *finding = context;
 
-	while (files->environment[n])
-		n++;
-	environment = allocate(n + 2, sizeof(char *));
-	memcpy(environment, files->environment, n * sizeof(char *));
-	if (!has_variable(environment, path))
-		environment[n] = path;
-	return environment;
+	for (size_t i = 0; i < sizeof(using_calls) / sizeof(using_calls[0]); i++) {
+		char *path = NULL;
+
+		if (using_calls[i].number == call->number)
+			path = find_path(finding, call, &using_calls[i], &leads_out);
+		if (path)
+			note_file(finding, path, executes ? PROGRAM : OTHER_FILE);
+		if (path && leads_out &&
+		    insert_string(&finding->seen, text_print("%c%s", LEADS_OUT, path)))
+			write_note(finding, LEADS_OUT, &(struct timespec){ 0 }, path);
+		free(path);
+	}
+}
+
+/* The time of the last change shows whether COMMAND has written to a file. */
+static void tell_of_change(const struct files *files, const char *path, const char *changed)
+{
+	struct stat status;
+	char *now;
+
+	if (files_has(files, path))
+		return;
+	if (lstat(path, &status) < 0) {
+		complain(
+			"warning: COMMAND has removed %s on the host, so that the machine lacks it",
+			path);
+		return;
+	}
+	now = text_print("%lld.%09ld", (long long)status.st_ctim.tv_sec, status.st_ctim.tv_nsec);
+	if (S_ISREG(status.st_mode) && strcmp(now, changed) != 0)
+		complain("warning: COMMAND has changed %s on the host, and the machine has it as "
+			 "it is now",
+			 path);
+	free(now);
+}
+
+static void add_note(struct files *files, char *note)
+{
+	char *path = strchr(note, ' ') + 1;
+
+	path[-1] = '\0';
+	if (*note == LEADS_OUT) {
+		complain("warning: COMMAND uses %s by a relative path that leads elsewhere from %s",
+			 path, files->renamed.there);
+		return;
+	}
+	tell_of_change(files, path, note + 1);
+	needs_used(files, path, *note == PROGRAM);
+}
+
+/* Compares notes by what is behind the time. */
+static int compare_notes(const void *a, const void *b)
+{
+	const char *note_a = *(char *const *)a, *note_b = *(char *const *)b;
+	int order = strcmp(strchr(note_a, ' '), strchr(note_b, ' '));
+
+	return order ? order : *note_a - *note_b;
+}
+
+/*
+ * Adds what the process that followed COMMAND has noted.  The order is that of the paths: that of
+ * the notes depends on the host's scheduler, and would change the counts.
+ */
+static void add_notes(struct files *files, int fd)
+{
+	FILE *file = fdopen(fd, "r");
+	char **notes = NULL, *note = NULL;
+	size_t n = 0, size = 0;
+
+	if (!file)
+		fail("out of memory");
+	rewind(file);
+	while (getdelim(&note, &size, '\0', file) > 0) {
+		notes = grow(notes, n, sizeof(*notes));
+		notes[n++] = text_print("%s", note);
+	}
+	if (n)
+		qsort(notes, n, sizeof(*notes), compare_notes);
+	for (size_t i = 0; i < n; i++) {
+		add_note(files, notes[i]);
+		free(notes[i]);
+	}
+	free(notes);
+	free(note);
+	fclose(file);
 }
 
 static void tell_of_failure(int status)
@@ -215,29 +316,27 @@ static void tell_of_failure(int status)
 			 WEXITSTATUS(status));
 }
 
-void used_add(struct files *files, const char *program, char *const *command, int input)
+int used_add(struct files *files, const struct used_command *command)
 {
-	struct finding finding = { .found = memfd_create("perfctr-found", MFD_CLOEXEC) };
-	char *path = text_print("PATH=%s", needs_callers_path());
-	char **environment = make_environment(files, path);
-	const struct traced traced = { .program = program,
-				       .command = command,
-				       .environment = environment,
-				       .input = input,
+	struct finding finding = { .files = files,
+				   .home = command->home,
+				   .notes = memfd_create("perfctr-notes", MFD_CLOEXEC) };
+	const struct traced traced = { .program = command->program,
+				       .command = command->command,
+				       .environment = command->environment,
+				       .input = command->input,
 				       .call = note_call,
 				       .context = &finding };
-	off_t start = lseek(input, 0, SEEK_CUR);
-	int status;
+	int status, ended_by;
 
-	if (finding.found < 0)
-		fail("out of memory");
-	status = trace_command(&traced);
-	if (status < 0)
-		fail("--find-files: cannot follow COMMAND by ptrace(2): %m; give its files by "
-		     "--with=PATH");
+	if (finding.notes < 0)
+		fail("no memory is left for the names of files: %m");
+	status = trace_command(&traced, &ended_by);
+	if (ended_by || status < 0) {
+		close(finding.notes);
+		return ended_by ? ended_by : -1;
+	}
 	tell_of_failure(status);
-	lseek(input, start, SEEK_SET);
-	add_found(files, finding.found);
-	free(environment);
-	free(path);
+	add_notes(files, finding.notes);
+	return 0;
 }

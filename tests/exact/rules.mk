@@ -6,6 +6,10 @@ EXACT_PROGRAMS := $(addprefix $(EXACT)/,nops loop blocks string calls avx512 thr
 ALL += $(EXACT_PROGRAMS)
 CHECKS += check-exact
 
+EXACT_HOSTS_PROGRAMS := $(addprefix $(EXACT)/,enter primes turns billion)
+LONG_PROGRAMS += $(EXACT_HOSTS_PROGRAMS)
+LONG_CHECKS += check-exact-hosts
+
 $(EXACT)/threads: tests/exact/threads.c
 	@mkdir -p $(@D)
 	$(SAY_CC)$(CC) $(CFLAGS) -pthread $(LDFLAGS) -o $@ $<
@@ -18,10 +22,23 @@ $(EXACT)/region: tests/exact/region.c $(LIB_STATIC)
 	@mkdir -p $(@D)
 	$(SAY_CC)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LIB_STATIC_LIBS)
 
+$(EXACT)/turns: tests/exact/threads.c
+	@mkdir -p $(@D)
+	$(SAY_CC)$(CC) $(CFLAGS) -pthread -static $(LDFLAGS) -o $@ $<
+
+$(EXACT)/enter $(EXACT)/primes: $(EXACT)/%: tests/exact/%.c
+	@mkdir -p $(@D)
+	$(SAY_CC)$(CC) $(CFLAGS) -static $(LDFLAGS) -o $@ $<
+
 $(EXACT)/%: tests/exact/asm/%.S
 	@mkdir -p $(@D)
 	$(SAY_CC)$(CC) $(SAME_ANYWHERE) -nostdlib -static -Wl,-z,noexecstack -o $@ $<
 
-.PHONY: check-exact
+.PHONY: check-exact check-exact-hosts
 check-exact: $(EXACT_PROGRAMS) $(GUEST)/memory
 	@tests/exact/run
+# Other checks use the machine at the same time, so this one does not pack the machine a second time.
+check-exact-hosts: $(EXACT_HOSTS_PROGRAMS) ## compare ten commands' counts on hosts of Debian 12 and 13, as root
+	@test -e $(BUILD)/machine/processors || $(MAKE) --no-print-directory machine
+	@$(MAKE) --no-print-directory --silent --old-file=machine machine-archive
+	@tests/exact/hosts

@@ -223,18 +223,16 @@ static void write_path(FILE *job, const struct files *files, const struct exact_
 
 /* perfex counts COMMAND in the machine. */
 static void add_perfex(struct word_list *words, const struct contents *contents,
-		       const struct exact_options *options, enum job job, bool has_syscalls)
+		       const struct exact_options *options, enum job job)
 {
 	append_word(words, text_print("%s", PERFEX));
 	append_word(words, text_print("%s", job == COUNT_EVENTS ? "run" : "exact"));
 	if (contents->has_input)
 		append_word(words, text_print("--input=%s", INPUT));
-	if (job == COUNT_SYSCALLS)
-		append_word(words, text_print("--syscalls-to=%s", MACHINE_SYSCALLS));
-	else
+	append_word(words, text_print("--syscalls-%s=%s", job == COUNT_SYSCALLS ? "to" : "of",
+				      MACHINE_SYSCALLS));
+	if (job == COUNT_EVENTS)
 		append_word(words, text_print("--output=%s", MACHINE_COUNTS));
-	if (has_syscalls)
-		append_word(words, text_print("--syscalls-of=%s", MACHINE_SYSCALLS));
 	for (size_t i = 0; i < options->passed.n && job == COUNT_EVENTS; i++)
 		append_word(words, text_print("%s", options->passed.word[i]));
 	append_word(words, text_print("--"));
@@ -261,6 +259,22 @@ static void write_job(FILE *job, const struct contents *contents,
 	write_path(job, &contents->files, options);
 }
 
+/*
+ * The size is the same whether system calls were counted or not: a file of another size could change
+ * the counts of kernel mode.
+ */
+static void add_syscalls(struct archive *archive, const char *syscalls)
+{
+	static char lines[32768];
+	size_t size = strlen(syscalls);
+
+	if (size > sizeof(lines))
+		fail("there are too many system calls");
+	memset(lines, '\n', sizeof(lines));
+	memcpy(lines, syscalls, size);
+	archive_text(archive, MACHINE_SYSCALLS, 0644, lines, sizeof(lines));
+}
+
 int contents_add_job(struct contents *contents, const struct exact_options *options, enum job job,
 		     const char *syscalls)
 {
@@ -273,12 +287,12 @@ int contents_add_job(struct contents *contents, const struct exact_options *opti
 	if (contents->shell)
 		append_word(&words, text_print("%s", contents->shell));
 	else
-		add_perfex(&words, contents, options, job, syscalls);
+		add_perfex(&words, contents, options, job);
 	write_job(text_open(&text), contents, options, &words);
 	text_close(&text);
 	archive_text(archive, "/job", 0644, text.text, text.size);
-	if (syscalls)
-		archive_text(archive, MACHINE_SYSCALLS, 0644, syscalls, strlen(syscalls));
+	if (job == COUNT_EVENTS)
+		add_syscalls(archive, syscalls ? syscalls : "");
 	fd = archive_end(archive);
 	archive_return(archive, &mark);
 	free(text.text);
@@ -365,7 +379,9 @@ void contents_gather(struct contents *contents, const struct exact_options *opti
 	leave_out(files, options);
 	files_add_tree(files, LOCALE);
 	program = options->command[0] ? needs_program(files, options->command[0]) : NULL;
-	needs_used(files, "/bin/sh", true);
+	/* It may have been left out.  If it cannot be there for another reason, COMMAND may fail. */
+	if (access("/bin/sh", X_OK) == 0 && !needs_used(files, "/bin/sh", true) && errno != ENOENT)
+		free(needs_program(files, "/bin/sh"));
 	for (size_t i = 0; i < options->with.n; i++)
 		if (!files_add_tree(files, options->with.word[i]))
 			fail("cannot put %s into the machine: %s", options->with.word[i],

@@ -116,8 +116,11 @@ char *needs_program(struct files *files, const char *name);
  * than itself, with a warning.
  */
 void needs_arguments(struct files *files, char *const *command);
-/* Adds a file that COMMAND has used, with the libraries and the interpreter of a program. */
-void needs_used(struct files *files, const char *path, bool is_program);
+/*
+ * Adds a file that COMMAND uses, with the libraries and the interpreter of a program.  Returns false
+ * with errno set if it cannot be added.
+ */
+bool needs_used(struct files *files, const char *path, bool is_program);
 /* Adds a shell and the programs by which people look around.  Returns its path, for free(). */
 char *needs_shell(struct files *files);
 /* Adds the programs that a line for a shell names. */

@@ -172,14 +172,23 @@ static bool is_of_python(const char *path)
 	return matches_any(patterns, path);
 }
 
-void needs_used(struct files *files, const char *path, bool is_program)
+bool needs_used(struct files *files, const char *path, bool is_program)
 {
+	char *real = NULL;
+	bool added;
+
 	files->keeps_times = is_of_python(path);
-	if (!is_program)
-		free(files_add(files, path));
-	else if (is_executable_file(path) && add_program(files, path, NEEDING_PROGRAM))
-		remember_directory(files, path);
+	if (is_program && is_executable_file(path)) {
+		added = add_program(files, path, NEEDING_PROGRAM);
+		if (added)
+			remember_directory(files, path);
+	} else {
+		real = files_add(files, path);
+		added = real;
+	}
 	files->keeps_times = false;
+	free(real);
+	return added;
 }
 
 static bool is_of_word(char c)

@@ -235,7 +235,7 @@ static void print_recording(FILE *file, const struct style *style,
 		put_member(file, recording, m);
 	for (unsigned int pass = 0; pass < events->n_passes; pass++)
 		put_pass(file, recording, pass);
-	if (recording->options->syscalls)
+	if (recording->syscalls.n)
 		put_syscalls(file, recording, false);
 	for (unsigned int pass = 0; pass < events->n_passes; pass++)
 		put_summary(file, recording, pass, NULL, &recording->pass[pass].tsc);
@@ -246,7 +246,7 @@ static void print_recording(FILE *file, const struct style *style,
 	for (size_t i = 0; i < events->n; i++)
 		put_summary(file, recording, events->event[i].pass, &events->event[i],
 			    &events->event[i].counts);
-	if (recording->options->syscalls)
+	if (recording->syscalls.n)
 		put_syscalls(file, recording, true);
 	if (recording->options->rules)
 		put_derived(file, recording);

@@ -299,7 +299,7 @@ static void print_recording(FILE *file, const struct style *style,
 	add_member(object, "failed", json_failed(recording));
 	add_member(object, "time", json_times(recording));
 	add_member(object, "events", json_events(recording));
-	if (options->syscalls)
+	if (recording->syscalls.n)
 		add_member(object, "syscalls", json_syscalls(&recording->syscalls));
 	add_member(object, "derived", json_derived(recording));
 	add_member(object, "members", json_members(recording));

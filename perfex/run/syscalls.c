@@ -10,6 +10,8 @@ static bool take_line(struct syscalls *syscalls, const char *line)
 {
 	struct syscall_count call;
 
+	if (*line == '\n')
+		return true;
 	if (sscanf(line, "%u %47s %" SCNu64, &call.number, call.name, &call.count) != 3)
 		return false;
 	syscalls->call = grow(syscalls->call, syscalls->n, sizeof(*syscalls->call));

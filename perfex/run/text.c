@@ -406,7 +406,7 @@ void text_recording(FILE *file, const struct style *style, const struct recordin
 		put_pass(&table, pass);
 	if (recording->options->rules)
 		put_derived(&table);
-	if (recording->options->syscalls)
+	if (recording->syscalls.n)
 		put_syscalls(&table);
 	if (recording->options->runs > 1)
 		put_number(&table, "runs", recording_runs(recording), "");

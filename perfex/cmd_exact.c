@@ -410,6 +410,8 @@ static void check_shell(struct exact_options *options)
 	if (options->passed.n)
 		fail("%s does not go with --shell, which counts nothing; give it to perfex there",
 		     options->passed.word[0]);
+	if (options->find_files && !options->command[0])
+		fail("--find-files needs a COMMAND");
 	if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO))
 		fail("--shell needs a terminal as standard input and output; without one give "
 		     "COMMAND, such as -- sh -c 'ls -l'");

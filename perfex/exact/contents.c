@@ -260,8 +260,8 @@ static void write_job(FILE *job, const struct contents *contents,
 }
 
 /*
- * The size is the same whether system calls were counted or not: a file of another size could change
- * the counts of kernel mode.
+ * The size is the same whether system calls were counted or not: a file of another size could
+ * change the counts of kernel mode.
  */
 static void add_syscalls(struct archive *archive, const char *syscalls)
 {
@@ -352,13 +352,48 @@ static void add_directories_above(struct files *files, const char *path)
 	}
 }
 
+/* Adds the files that COMMAND's arguments and the options name. */
+static void add_named(struct files *files, const struct exact_options *options,
+		      const char *directory)
+{
+	for (size_t i = 0; i < options->with.n; i++)
+		if (!files_add_tree(files, options->with.word[i]))
+			fail("cannot put %s into the machine: %s", options->with.word[i],
+			     files_error(errno));
+	if (!options->no_directory && !files_add_tree(files, directory))
+		fail("cannot read the current directory: %m");
+	if (options->command[0])
+		needs_arguments(files, options->command);
+	if (options->prepare)
+		needs_of_shell(files, options->prepare);
+}
+
+/* Adds COMMAND's input, and what COMMAND uses on the host.  Returns true if there is an input. */
+static bool add_used(struct files *files, const struct exact_options *options, const char *program)
+{
+	int input = open_input(options->input);
+	bool has_input;
+	off_t start;
+
+	if (options->find_files && input >= 0)
+		input = keep_input(input, files->archive.room);
+	start = lseek(input, 0, SEEK_CUR);
+	has_input = add_input(files, options->input, input);
+	if (options->find_files) {
+		/* COMMAND may change files: the archive has its input and directory by now. */
+		lseek(input, start, SEEK_SET);
+		find_files(files, options, program, input);
+	}
+	if (input > STDERR_FILENO)
+		close(input);
+	return has_input;
+}
+
 void contents_gather(struct contents *contents, const struct exact_options *options,
 		     const struct machine *machine)
 {
 	char *directory = getcwd(NULL, 0), *here, *program;
 	struct files *files = &contents->files;
-	off_t start;
-	int input;
 
 	if (!directory)
 		fail("cannot find the current directory: %m");
@@ -379,32 +414,12 @@ void contents_gather(struct contents *contents, const struct exact_options *opti
 	leave_out(files, options);
 	files_add_tree(files, LOCALE);
 	program = options->command[0] ? needs_program(files, options->command[0]) : NULL;
-	/* It may have been left out.  If it cannot be there for another reason, COMMAND may fail. */
+	/* It may be left out.  If it cannot be there for another reason, COMMAND may fail. */
 	if (access("/bin/sh", X_OK) == 0 && !needs_used(files, "/bin/sh", true) && errno != ENOENT)
 		free(needs_program(files, "/bin/sh"));
-	for (size_t i = 0; i < options->with.n; i++)
-		if (!files_add_tree(files, options->with.word[i]))
-			fail("cannot put %s into the machine: %s", options->with.word[i],
-			     files_error(errno));
-	if (!options->no_directory && !files_add_tree(files, directory))
-		fail("cannot read the current directory: %m");
-	if (program)
-		needs_arguments(files, options->command);
-	if (options->prepare)
-		needs_of_shell(files, options->prepare);
+	add_named(files, options, directory);
 	needs_settle(files);
-	input = open_input(options->input);
-	if (options->find_files && input >= 0)
-		input = keep_input(input, files->archive.room);
-	start = lseek(input, 0, SEEK_CUR);
-	contents->has_input = add_input(files, options->input, input);
-	if (options->find_files) {
-		/* COMMAND may change files: the archive has its input and directory by now. */
-		lseek(input, start, SEEK_SET);
-		find_files(files, options, program, input);
-	}
-	if (input > STDERR_FILENO)
-		close(input);
+	contents->has_input = add_used(files, options, program);
 	if (options->shell)
 		contents->shell = needs_shell(files);
 	needs_settle(files);

@@ -117,8 +117,8 @@ char *needs_program(struct files *files, const char *name);
  */
 void needs_arguments(struct files *files, char *const *command);
 /*
- * Adds a file that COMMAND uses, with the libraries and the interpreter of a program.  Returns false
- * with errno set if it cannot be added.
+ * Adds a file that COMMAND uses, with the libraries and the interpreter of a program.  Returns
+ * false with errno set if it cannot be added.
  */
 bool needs_used(struct files *files, const char *path, bool is_program);
 /* Adds a shell and the programs by which people look around.  Returns its path, for free(). */

@@ -96,8 +96,8 @@ static char *join_path(const char *directory, const char *path)
 }
 
 /*
- * Returns the absolute path of the file, for free(); NULL if there is none.  *leads_out: it is
- * relative, and leaves the directory that has another name in the machine.
+ * Returns the absolute path of the file, for free(); NULL if there is none.  Sets *leads_out if it
+ * is relative, and leaves the directory that has another name in the machine.
  */
 static char *find_path(const struct finding *finding, const struct traced_call *call,
 		       const struct using_call *using, bool *leads_out)
@@ -105,7 +105,6 @@ static char *find_path(const struct finding *finding, const struct traced_call *
 	char path[PATH_MAX], directory[PATH_MAX], name[32] = "cwd";
 	const struct renamed *renamed = &finding->files->renamed;
 
-	*leads_out = false;
 	if (!traced_string(call->thread, call->arguments[using->path], path, sizeof(path)) ||
 	    !*path)
 		return NULL;
@@ -216,10 +215,11 @@ static void note_file(struct finding *finding, const char *path, char letter)
 
 static void note_call(void *context, const struct traced_call *call)
 {
-	bool executes = call->number == __NR_execve || call->number == __NR_execveat, leads_out;
+	bool executes = call->number == __NR_execve || call->number == __NR_execveat;
 	struct finding *finding = context;
 
 	for (size_t i = 0; i < sizeof(using_calls) / sizeof(using_calls[0]); i++) {
+		bool leads_out = false;
 		char *path = NULL;
 
 		if (using_calls[i].number == call->number)

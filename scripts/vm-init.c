@@ -9,13 +9,14 @@
  * SIGNAL" or "late SIGNAL" with the lengths of both outputs, or "failed REASON".
  *
  * If the kernel's command line has vm_files=memory, all files are in memory, and the serial ports 1
- * to 3 take the place of the virtio ports. If there is a terminal, it is the serial port 1. The outputs are kept until the command has ended, so
- * that the host cannot disturb the command. Their lengths are 0 in the report, because they are
- * complete when it comes. vm_seconds limits the command, in seconds of the guest. Then there may
- * also be:
+ * to 3 take the place of the virtio ports. If there is a terminal, it is the serial port 1. The
+ * outputs are kept until the command has ended, so that the host cannot disturb the command. Their
+ * lengths are 0 in the report, because they are complete when it comes. vm_seconds limits the
+ * command, in seconds of the guest. Then there may also be:
  *
- * vm_start=N	the command starts when the guest's clock is at N seconds or a multiple, however long
- *		the kernel has taken to unpack its files
+ * vm_archive=ADDRESS,SIZE	physical memory beside that of the kernel, with an archive of further
+ *		files, among them /job. They do not change the instruction at which the command starts:
+ *		see vm-init-start.h
  * vm_send=FILE[,FILE]	each FILE that is there goes to port 3 when the command has ended, behind a
  *		line "file LENGTH FILE"
  * vm_end=1	process 1 restarts the machine in the end, with which QEMU ends if it has -no-reboot
@@ -26,7 +27,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
-#include <linux/random.h>
 #include <net/if.h>
 #include <poll.h>
 #include <signal.h>
@@ -46,6 +46,9 @@
 #include <termios.h>
 #include <time.h>
 #include <unistd.h>
+
+#include "vm-init-start.h"
+#include "vm-init-unpack.h"
 
 #define ROOT	"/host"
 #define P9	"trans=virtio,version=9p2000.L,msize=262144,access=any"
@@ -570,35 +573,23 @@ static void send_named_files(void)
 		send_named_file(name);
 }
 
-/*
- * The first program that reads random numbers waits until the kernel has gathered enough entropy,
- * which takes a second of busy work on a machine without devices. The numbers are no secret here:
- * they have to be the same each time.
- */
-static void seed_random_numbers(void)
+/* Makes the files that are in memory beside that of the kernel. */
+static void unpack_files(char *place)
 {
-	struct {
-		struct rand_pool_info info;
-		char seed[64];
-	} pool = { .info = { .entropy_count = 8 * sizeof(pool.seed), .buf_size = sizeof(pool.seed) } };
-	int fd = open("/dev/urandom", O_WRONLY | O_CLOEXEC);
+	const char *archive, *unmade;
+	char *end;
+	off_t address = strtoull(place, &end, 16);
+	size_t size = strtoull(end + strspn(end, ","), NULL, 16);
+	int fd = open("/dev/mem", O_RDONLY | O_CLOEXEC);
 
-	if (fd < 0 || ioctl(fd, RNDADDENTROPY, &pool))
-		fail("seed", "the random numbers");
+	archive = mmap(NULL, size, PROT_READ, MAP_SHARED, fd, address);
+	if (fd < 0 || archive == MAP_FAILED)
+		fail("read", "the archive of files");
+	unmade = unpack(archive, size);
+	if (unmade)
+		fail("make the file", unmade);
+	munmap((void *)archive, size);
 	close(fd);
-}
-
-/* The instruction at which the command starts does not depend on how long its files took. */
-static void wait_for_start(void)
-{
-	long seconds = strtol(getenv("vm_start") ?: "0", NULL, 10);
-	struct timespec now, start = { .tv_sec = seconds };
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	while (seconds && start.tv_sec <= now.tv_sec)
-		start.tv_sec += seconds;
-	while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &start, NULL) == EINTR)
-		;
 }
 
 /* Two machines that did the same end at the same instruction. The kernel's log shows it. */
@@ -614,7 +605,9 @@ static void tell_time(void)
 
 int main(void)
 {
+	char *archive = getenv("vm_archive");
 	struct output outputs[2];
+	struct start start;
 	struct job job;
 	int status, driver;
 
@@ -629,11 +622,10 @@ int main(void)
 		keep_outputs(outputs);
 	else
 		open_ports(outputs);
-	read_job(&job);
 	if (in_memory) {
 		mount_kernels_own();
-		seed_random_numbers();
 	} else {
+		read_job(&job);
 		mount_hosts_files(&job);
 	}
 	/* The driver needs to see /proc and /sys. */
@@ -644,7 +636,14 @@ int main(void)
 	start_loopback();
 	if (sethostname("vm", 2))
 		fail("set", "the host name");
-	wait_for_start();
+	if (archive && start_before_files(&start))
+		fail("prepare", "the start");
+	if (archive)
+		unpack_files(archive);
+	if (in_memory)
+		read_job(&job);
+	if (archive ? start_after_files(&start) : in_memory ? seed_random_numbers(512) : 0)
+		fail("seed", "the random numbers");
 	status = run(&job, outputs);
 	/* Time leaps while the host takes the outputs. */
 	alarm(0);

@@ -44,10 +44,13 @@ static void take_room(struct archive *archive, const char *name, size_t size)
 	archive->room -= size;
 }
 
-/* A file takes whole pages, and each entry some memory of the kernel: a page is more than that. */
+/*
+ * A file takes whole pages, and each entry some memory of the kernel: a page is more than that, and
+ * more than the entry's header and padding in the archive.
+ */
 static void take_pages(struct archive *archive, const char *name, size_t size)
 {
-	take_room(archive, name, (size + 2 * PAGE - 1) / PAGE * PAGE);
+	take_room(archive, name, (size + strlen(name) + 2 * PAGE - 1) / PAGE * PAGE);
 }
 
 /* The kernel's archive has no slash in front of a name. */

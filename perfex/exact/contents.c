@@ -58,9 +58,8 @@ static void add_system(struct files *files)
 		const char *name;
 		mode_t mode;
 	} directories[] = {
-		{ "/dev", 0755 },  { "/etc", 0755 },	  { "/machine", 0755 }, { "/proc", 0755 },
-		{ "/root", 0700 }, { "/run", 0755 },	  { "/sys", 0755 },	{ "/tmp", 01777 },
-		{ "/var", 0755 },  { "/var/tmp", 01777 },
+		{ "/etc", 0755 },  { "/machine", 0755 }, { "/root", 0700 },	{ "/run", 0755 },
+		{ "/tmp", 01777 }, { "/var", 0755 },	 { "/var/tmp", 01777 },
 	};
 
 	for (size_t i = 0; i < sizeof(directories) / sizeof(directories[0]); i++)
@@ -76,23 +75,6 @@ static void add_users(struct files *files)
 
 	files_add_text(files, "/etc/passwd", 0644, users, sizeof(users) - 1);
 	files_add_text(files, "/etc/group", 0644, groups, sizeof(groups) - 1);
-}
-
-/* Copies a file of the machine's own under another name. */
-static void add_own(struct files *files, const struct machine *machine, const char *file,
-		    const char *name)
-{
-	char *path = machine_file(machine, file);
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	struct stat status;
-
-	if (fd < 0 || fstat(fd, &status) < 0)
-		fail("cannot read %s: %m", path);
-	status.st_mtime = 0;
-	if (!archive_copy(&files->archive, name, &status, fd))
-		fail("cannot read %s: %m", path);
-	close(fd);
-	free(path);
 }
 
 /* Waiting for a pipe that nobody closes must not look like a machine that hangs. */
@@ -401,10 +383,9 @@ void contents_gather(struct contents *contents, const struct exact_options *opti
 	files->environment = make_environment(options, "HOME=/tmp", NULL);
 	files->finds_files = options->find_files;
 	name_directory(files, directory, options);
-	archive_begin(&files->archive, (uint64_t)machine->memory_mb * 1024 * 1024 / 4);
-	add_own(files, machine, "init", "/init");
+	archive_begin(&files->archive, machine_files_size(machine));
 	add_system(files);
-	add_own(files, machine, "perfex", PERFEX);
+	machine_add(&files->archive, machine, "perfex", PERFEX);
 	if (options->directory)
 		add_directories_above(files, options->directory);
 	here = files_add(files, directory);

@@ -2,7 +2,7 @@
 /*
  * The machine in which perfex exact runs a command.
  *
- * archive.c	writes an archive for cpio, from which the machine's kernel makes its files
+ * archive.c	writes an archive for cpio, from which the machine makes its files
  * files.c	puts files, links and directories of the host into the archive
  * names.c	finds the names that paths have in the machine: see names.h
  * contents.c	puts together all that the machine has: see options.h
@@ -181,11 +181,16 @@ struct machine_result {
 void machine_find(struct machine *machine, const char *processor);
 /* Returns the path of a file of the machine, for free(). */
 char *machine_file(const struct machine *machine, const char *name);
+/* Copies a file of the machine's own into an archive. */
+void machine_add(struct archive *archive, const struct machine *machine, const char *file,
+		 const char *name);
+/* Returns the size, in bytes, that the archive of the machine's files may have. */
+size_t machine_files_size(const struct machine *machine);
 /*
- * Runs the machine with the files of the archive.  Returns false, after an error message, if it did
- * not run to its end; *ended_by is then the signal that ended perfex, or 0.
+ * Runs the machine with the files of the archive, and its job.  Returns false, after an error
+ * message, if it did not run to its end; *ended_by is then the signal that ended perfex, or 0.
  */
-bool machine_run(const struct machine *machine, int archive, struct machine_result *result,
+bool machine_run(const struct machine *machine, int files, struct machine_result *result,
 		 int *ended_by);
 void machine_result_free(struct machine_result *result);
 

@@ -9,6 +9,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,17 +23,18 @@
 #define EMULATOR "qemu-system-x86_64"
 #define LOADER "lib/ld-linux-x86-64.so.2"
 
-/*
- * The kernel's addresses and those of programs are fixed.  Without a timer in the local APIC the
- * kernel need not measure its frequency, which takes most of the time that it needs to start.
- */
+/* The kernel's addresses and those of programs are fixed. */
 #define KERNEL_ARGUMENTS                                                                           \
 	"console=ttyS0 loglevel=5 oops=panic panic=-1 mitigations=off no_timer_check "             \
-	"nmi_watchdog=0 nosoftlockup nokaslr norandmaps nolapic_timer rdinit=/init "               \
-	"vm_files=memory vm_start=4 vm_send=" MACHINE_COUNTS "," MACHINE_REGIONS                   \
-	"," MACHINE_SYSCALLS " vm_end=1 "
+	"nmi_watchdog=0 nosoftlockup nokaslr norandmaps rdinit=/init vm_files=memory "             \
+	"vm_send=" MACHINE_COUNTS "," MACHINE_REGIONS "," MACHINE_SYSCALLS " vm_end=1 "
 
-#define UNPACKING_FAILED "Initramfs unpacking failed: write error"
+/*
+ * The timers of several CPUs would end at about the same time, and the host's scheduler would
+ * choose the CPU that goes on.  The one timer that serves all of them is a source of random
+ * numbers, which then depend on the files.
+ */
+#define ONE_TIMER "nolapic_timer "
 
 enum { LOG, OUTPUT, ERROR, CONTROL, N_PORTS };
 
@@ -139,6 +141,49 @@ void machine_find(struct machine *machine, const char *processor)
 	free(path);
 }
 
+size_t machine_files_size(const struct machine *machine)
+{
+	return (size_t)machine->memory_mb * 1024 * 1024 / 4;
+}
+
+/*
+ * The files are in a memory module that the kernel does not use, so that they change nothing of how
+ * it boots.  Its address is above all other memory, some of which may begin at 4 GB.
+ */
+static uint64_t files_address(const struct machine *machine)
+{
+	const uint64_t gb = 1024 * 1024 * 1024;
+
+	return 4 * gb + (machine->memory_mb + 1023) / 1024 * gb;
+}
+
+void machine_add(struct archive *archive, const struct machine *machine, const char *file,
+		 const char *name)
+{
+	char *path = machine_file(machine, file);
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	struct stat status;
+
+	if (fd < 0 || fstat(fd, &status) < 0)
+		fail("cannot read %s: %m", path);
+	status.st_mtime = 0;
+	if (!archive_copy(archive, name, &status, fd))
+		fail("cannot read %s: %m", path);
+	close(fd);
+	free(path);
+}
+
+/* The kernel boots with the same files each time: process 1, and the directories for its mounts. */
+static void make_boot_archive(struct archive *archive, const struct machine *machine)
+{
+	static const char *const directories[] = { "/dev", "/proc", "/sys" };
+
+	archive_begin(archive, machine_files_size(machine));
+	for (size_t i = 0; i < sizeof(directories) / sizeof(directories[0]); i++)
+		archive_directory(archive, directories[i], 0755);
+	machine_add(archive, machine, "init", "/init");
+}
+
 /* Execution keeps the descriptor. */
 static int keep_open(int fd)
 {
@@ -146,8 +191,10 @@ static int keep_open(int fd)
 	return fd;
 }
 
-static char **make_command(const struct machine *machine, int archive, const int *ports)
+static char **make_command(const struct machine *machine, int boot, int files, const int *ports)
 {
+	const size_t size = machine_files_size(machine);
+	const uint64_t address = files_address(machine);
 	char *command[] = {
 		machine_file(machine, LOADER),
 		"--library-path",
@@ -176,21 +223,32 @@ static char **make_command(const struct machine *machine, int archive, const int
 		text_print("%s", machine->processor.board),
 		"-cpu",
 		text_print("%s", machine->processor.cpu),
+		/* maxmem: up to where the module of the files may be. */
 		"-m",
-		text_print("%u", machine->memory_mb),
+		text_print("%u,slots=1,maxmem=%uM", machine->memory_mb,
+			   3 * machine->memory_mb + 2048),
+		"-object",
+		text_print("memory-backend-file,id=files,share=off,mem-path=/proc/self/fd/%d,"
+			   "size=%zu",
+			   keep_open(files), size),
+		"-device",
+		text_print("pc-dimm,memdev=files,addr=%" PRIu64, address),
 		"-kernel",
 		machine_file(machine, "kernel"),
 		"-initrd",
-		text_print("/proc/self/fd/%d", archive),
+		text_print("/proc/self/fd/%d", keep_open(boot)),
 		"-append",
-		text_print("%s%s", KERNEL_ARGUMENTS, machine->processor.kernel),
+		text_print("%s%svm_archive=%#" PRIx64 ",%#zx %s", KERNEL_ARGUMENTS,
+			   machine->cpus > 1 ? ONE_TIMER : "", address, size,
+			   machine->processor.kernel),
 		"-serial",
 		text_print("file:/proc/self/fd/%d", ports[LOG]),
 		"-chardev",
-		"stdio,id=terminal,signal=off",
+		machine->has_terminal
+			? "stdio,id=output,signal=off"
+			: text_print("file,id=output,path=/proc/self/fd/%d", ports[OUTPUT]),
 		"-serial",
-		machine->has_terminal ? "chardev:terminal"
-				      : text_print("file:/proc/self/fd/%d", ports[OUTPUT]),
+		"chardev:output",
 		"-serial",
 		text_print("file:/proc/self/fd/%d", ports[ERROR]),
 		"-serial",
@@ -204,9 +262,10 @@ static char **make_command(const struct machine *machine, int archive, const int
 }
 
 static void __attribute__((noreturn))
-become_emulator(const struct machine *machine, int archive, const int *ports, const sigset_t *mask)
+become_emulator(const struct machine *machine, int boot, int files, const int *ports,
+		const sigset_t *mask)
 {
-	char **command = make_command(machine, archive, ports);
+	char **command = make_command(machine, boot, files, ports);
 	int nowhere = open("/dev/null", O_RDWR | O_CLOEXEC);
 
 	/*
@@ -217,7 +276,6 @@ become_emulator(const struct machine *machine, int archive, const int *ports, co
 		setsid();
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	sigprocmask(SIG_SETMASK, mask, NULL);
-	keep_open(archive);
 	for (int i = 0; i < N_PORTS; i++)
 		keep_open(ports[i]);
 	if (!machine->has_terminal) {
@@ -344,8 +402,6 @@ static void complain_of_machine(const char *log, size_t size)
 
 	for (int lines = 0; start > log && lines <= 8; start--)
 		lines += start[-1] == '\n';
-	if (memmem(log, size, UNPACKING_FAILED, strlen(UNPACKING_FAILED)))
-		complain("the files do not fit into the machine's memory; give --memory=MB");
 	complain("the machine ended before COMMAND did; its last messages are:");
 	write_all(STDERR_FILENO, start, (size_t)(log + size - start));
 }
@@ -368,11 +424,12 @@ static bool take_results(const int *ports, struct machine_result *result)
 	return ended;
 }
 
-bool machine_run(const struct machine *machine, int archive, struct machine_result *result,
+bool machine_run(const struct machine *machine, int files, struct machine_result *result,
 		 int *ended_by)
 {
 	sigset_t waited, mask;
 	int ports[N_PORTS];
+	struct archive boot;
 	struct termios terminal;
 	pid_t emulator;
 	bool ended;
@@ -390,11 +447,15 @@ bool machine_run(const struct machine *machine, int archive, struct machine_resu
 	/* An emulator that is killed leaves the terminal as it has set it. */
 	if (machine->has_terminal && tcgetattr(STDIN_FILENO, &terminal) < 0)
 		fail("standard input is no terminal: %m");
+	if (ftruncate(files, (off_t)machine_files_size(machine)) < 0)
+		fail("no memory is left for the files of the machine: %m");
+	make_boot_archive(&boot, machine);
 	emulator = fork();
 	if (emulator < 0)
 		fail("cannot start the machine: %m");
 	if (!emulator)
-		become_emulator(machine, archive, ports, &mask);
+		become_emulator(machine, archive_end(&boot), files, ports, &mask);
+	fclose(boot.file);
 	*ended_by = wait_for_emulator(emulator, &waited);
 	if (machine->has_terminal)
 		tcsetattr(STDIN_FILENO, TCSANOW, &terminal);

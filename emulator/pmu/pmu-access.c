@@ -55,9 +55,14 @@ static bool in_stats_window(uint32_t msr)
     return msr - PMU_STATS_MSR < PMU_STATS_NB_MSRS;
 }
 
+static bool in_syscalls_window(uint32_t msr)
+{
+    return msr - PMU_SYSCALLS_MSR < PMU_SYSCALLS_NB_MSRS;
+}
+
 static X86PMUAccess absent_register(CPUX86State *env, uint32_t msr)
 {
-    if (in_stats_window(msr) || msr == PMU_MISCOUNT_MSR) {
+    if (in_stats_window(msr) || in_syscalls_window(msr) || msr == PMU_MISCOUNT_MSR) {
         return PMU_ACCESS_FAULT;
     }
     for (int i = 0; i < ARRAY_SIZE(pmu_msrs); i++) {
@@ -212,6 +217,10 @@ X86PMUAccess x86_pmu_rdmsr(CPUX86State *env, uint32_t msr, uint64_t *value)
         x86_pmu_uncharge_insn(env);
         *value = x86_pmu_stats_read(pmu, msr - PMU_STATS_MSR);
         x86_pmu_charge_insn(env);
+        return PMU_ACCESS_DONE;
+    }
+    if (in_syscalls_window(msr) && env_archcpu(env)->pmu_syscalls) {
+        *value = x86_pmu_syscalls_read(msr - PMU_SYSCALLS_MSR);
         return PMU_ACCESS_DONE;
     }
     if (msr == PMU_MISCOUNT_MSR && pmu->miscount.exists) {

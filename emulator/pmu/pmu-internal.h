@@ -6,6 +6,7 @@
 #include "cpu.h"
 #include "pmu-miscount.h"
 #include "pmu-stats.h"
+#include "pmu-syscalls.h"
 
 typedef enum X86PMURegisterKind {
     PMU_CONTROL,            /* read and written */
@@ -242,5 +243,10 @@ bool x86_pmu_stats_realize(X86CPU *cpu, Error **errp);
 void x86_pmu_stats_rdmsr(X86PMUState *pmu, const X86PMURegister *r, uint32_t msr);
 void x86_pmu_stats_wrmsr(X86PMUState *pmu, const X86PMURegister *r, uint32_t msr);
 uint64_t x86_pmu_stats_read(const X86PMUState *pmu, unsigned index);
+
+/* pmu-syscalls.c */
+bool x86_pmu_syscalls_realize(X86CPU *cpu, Error **errp);
+/* Returns the value of the MSR @index of the window. */
+uint64_t x86_pmu_syscalls_read(unsigned index);
 
 #endif

@@ -229,10 +229,12 @@ void x86_pmu_reconfigure(CPUX86State *env)
     CPUState *cs = env_cpu(env);
     uint32_t cflags = env_archcpu(env)->pmu_stats || pmu->pending ? CF_PMU : 0;
 
+    pmu->enabled = false;
     for (unsigned i = 0; i < pmu->family->nb_counters; i++) {
         X86PMUCounter *counter = &pmu->counter[i];
 
         counter->setting = pmu->family->decode(pmu, i);
+        pmu->enabled |= counter->setting.modes != 0;
         if (counter->setting.event == PMU_EVENT_NONE || pmu->lie == PMU_NO_COUNTS ||
             (pmu->spoiled >> i & 1)) {
             counter->setting.modes = 0;
@@ -462,5 +464,5 @@ bool x86_pmu_realize(X86CPU *cpu, Error **errp)
         return false;
     }
     x86_pmu_reset(env);
-    return x86_pmu_stats_realize(cpu, errp);
+    return x86_pmu_stats_realize(cpu, errp) && x86_pmu_syscalls_realize(cpu, errp);
 }

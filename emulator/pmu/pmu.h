@@ -161,6 +161,7 @@ typedef struct X86PMUState {
 
     X86PMUCounter counter[PMU_MAX_COUNTERS];
     uint64_t control[PMU_MAX_CONTROLS];
+    bool enabled;           /* software has enabled a counter, for any event, in at least one mode */
     bool watched;           /* a change of the mode must call x86_pmu_mode_change() */
     uint32_t pending;       /* counters that have an interrupt under way */
     X86PMUSkids skids;

@@ -53,6 +53,7 @@ static const uint32_t absent[] = {
 	0xc0000300, 0xc0000301, 0xc0010000, 0xc0010004, 0xc0010200, 0xc0010201,
 	0x4f564d00,	/* the statistics, which are switched off */
 	0x4f564d40,	/* the register for wrong counts, which is switched off */
+	0x4f565000,	/* the counts of system calls, which are switched off */
 };
 
 #define LENGTH(array) (sizeof(array) / sizeof((array)[0]))

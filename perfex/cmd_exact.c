@@ -4,6 +4,7 @@
 #include "exact/options.h"
 #include "exact/syscalls.h"
 #include "run/options.h"
+#include "run/syscalls.h"
 #include "textfile.h"
 
 #include <errno.h>
@@ -37,6 +38,7 @@ static void take_passed(void *target, const struct option_row *row, const char *
 		options->prepare = argument;
 	if (strcmp(row->name, "format") == 0 || strcmp(row->name, "field-separator") == 0)
 		options->other_format = row->name;
+	options->has_old_format |= strcmp(row->name, "format") == 0 && strcmp(argument, "2.6") == 0;
 	if (strcmp(row->name, "rules") == 0)
 		append_word(&options->with, text_print("%s", argument));
 	append_word(&options->passed, text_print("--%s%s%s", row->name, argument ? "=" : "",
@@ -79,14 +81,11 @@ static const struct option_row own_rows[] = {
 		      struct exact_options, cpus, 1, 8, " of CPUs"),
 	TEXT_OPTION("input", 0, "FILE", "COMMAND's standard input, in place of perfex's",
 		    struct exact_options, input),
-	FLAG_OPTION("syscalls", 0,
-		    "also count system calls, by their numbers, in a machine of their own",
+	FLAG_OPTION("syscalls", 0, "also count system calls, by their numbers",
 		    struct exact_options, syscalls),
 	FLAG_OPTION("shell", 0,
 		    "start a shell in the machine of COMMAND, on this terminal, and count nothing",
 		    struct exact_options, shell),
-	/* Of perfex in the machine. */
-	TEXT_OPTION("syscalls-to", 0, "FILE", NULL, struct exact_options, syscalls_to),
 	CALL_AT(offsetof(struct exact_options, output), "output", 'o', "FILE",
 		"write the counts to FILE, and not to standard error", take_output, 0),
 	FLAG_OPTION("append", 0, "append to FILE", struct exact_options, append),
@@ -290,23 +289,21 @@ static int write_result(struct exact_options *options, const struct machine *mac
 }
 
 /*
- * Counts the system calls in a machine of their own: following COMMAND would change the counts.
- * Returns lines for perfex run, for free(), or NULL after an error message.
+ * Ends perfex if a limit is on a system call that Linux does not have: a call that COMMAND does not
+ * make is in no recording.
  */
-static char *count_syscalls(struct contents *contents, const struct exact_options *options,
-			    const struct machine *machine, int *ended_by)
+static void check_limits(const struct exact_options *options, const struct machine *machine)
 {
-	int archive = contents_add_job(contents, options, COUNT_SYSCALLS, NULL);
-	struct machine_result result;
-	char *named = NULL;
+	const struct limits *limits = &options->baseline.diff.limits;
 
-	if (machine_run(machine, archive, &result, ended_by) && result.syscalls.size)
-		named = syscalls_name(machine, &result.syscalls);
-	else if (!*ended_by)
-		complain("the machine has sent no system calls: %.*s", (int)result.error.size,
-			 result.error.text);
-	machine_result_free(&result);
-	return named;
+	for (size_t i = 0; i < limits->n; i++) {
+		const char *name = limits->limit[i].name, *call = document_syscall(name);
+
+		if ((call || strcmp(name, SYSCALLS) == 0) && !options->syscalls)
+			fail("--limit=%s needs --syscalls", name);
+		if (call && !syscalls_has_name(machine, call))
+			fail("--limit=%s: perfex shows no system call by this name", name);
+	}
 }
 
 static int run_exactly(struct exact_options *options)
@@ -314,23 +311,21 @@ static int run_exactly(struct exact_options *options)
 	struct machine machine = { .memory_mb = options->memory_mb, .cpus = options->cpus };
 	struct contents contents;
 	struct machine_result result;
-	char *syscalls = NULL;
 	int status = EXIT_PERFEX, archive, ended_by = 0;
 
 	machine.has_terminal = options->shell;
 	machine_find(&machine, options->processor);
+	check_limits(options, &machine);
+	if (options->syscalls && !machine_has_counters(&machine))
+		fail("--syscalls needs a processor with counters, and %s has none",
+		     machine.processor.name);
 	contents_gather(&contents, options, &machine);
-	if (options->syscalls)
-		syscalls = count_syscalls(&contents, options, &machine, &ended_by);
-	if (!options->syscalls || syscalls) {
-		archive = contents_add_job(&contents, options, COUNT_EVENTS, syscalls);
-		if (machine_run(&machine, archive, &result, &ended_by))
-			status = write_result(options, &machine, &result);
-		machine_result_free(&result);
-	}
+	archive = contents_add_job(&contents, options);
+	if (machine_run(&machine, archive, &result, &ended_by))
+		status = write_result(options, &machine, &result);
+	machine_result_free(&result);
 	if (ended_by)
 		status = exit_as(W_EXITCODE(0, ended_by));
-	free(syscalls);
 	contents_free(&contents);
 	free(machine.directory);
 	return status;
@@ -442,13 +437,12 @@ static int exact_main(int argc, char **argv)
 		check_shell(&options);
 	else if (!options.command[0])
 		fail("no command given; see perfex exact --help");
-	if (options.syscalls_to)
-		return syscalls_count(options.command, options.input, options.syscalls_to);
 	if (options.append && !options.output)
 		fail("--append needs a file to append to; give --output=FILE");
-	if (options.prepare && (options.syscalls || options.find_files))
-		fail("--prepare does not go with --%s, which runs COMMAND without it",
-		     options.syscalls ? "syscalls" : "find-files");
+	if (options.prepare && options.find_files)
+		fail("--prepare does not go with --find-files, which runs COMMAND without it");
+	if (options.syscalls && options.has_old_format)
+		fail("--syscalls does not go with --format=2.6, which has no rows for them");
 	check_comparison(&options);
 	check_files(&options);
 	pass_regions(&options);

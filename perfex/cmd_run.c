@@ -43,6 +43,16 @@ static void take_passes(void *target, const struct option_row *row, const char *
 		fail("--passes=%s: give the most passes that the events may take, or auto", text);
 }
 
+static void take_syscalls(void *target, const struct option_row *row, const char *text)
+{
+	struct options *options = target;
+
+	if (strcmp(text, "0") != 0 && strcmp(text, "1") != 0)
+		fail("--syscalls=%s: perfex exact --syscalls counts system calls", text);
+	options->counts_syscalls = true;
+	options->shows_syscalls = *text == '1';
+}
+
 enum { PEBS_ENABLE, PEBS_MATRIX_VERT };
 
 static void set_register(struct options *options, const struct option_row *row, uint64_t value)
@@ -138,8 +148,8 @@ static const struct option_row rows[] = {
 		    "perfex stat-of FILE shows them",
 		    take_regions, 0),
 	FLAG_OPTION("wait", 0, "also wait for processes that outlive COMMAND", struct options, wait),
-	/* For perfex exact: see run/syscalls.h. */
-	TEXT_OPTION("syscalls-of", 0, "FILE", NULL, struct options, syscalls),
+	/* For perfex exact. */
+	CALL_OPTION("syscalls", 0, "0|1", NULL, take_syscalls, 0),
 	RERUN_OPTIONS(0),
 	OUTPUT_OPTION(0, "write the counts to FILE instead of standard error;\n"
 			 "%r, %h and %p in its name: MPI rank, host, process"),

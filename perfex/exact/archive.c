@@ -148,19 +148,3 @@ int archive_end(struct archive *archive)
 		fail("no memory is left for the files of the machine: %m");
 	return fileno(archive->file);
 }
-
-struct archive_mark archive_mark(const struct archive *archive)
-{
-	return (struct archive_mark){
-		.offset = ftello(archive->file),
-		.entries = archive->entries,
-		.room = archive->room,
-	};
-}
-
-void archive_return(struct archive *archive, const struct archive_mark *mark)
-{
-	fseeko(archive->file, mark->offset, SEEK_SET);
-	archive->entries = mark->entries;
-	archive->room = mark->room;
-}

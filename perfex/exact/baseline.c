@@ -43,6 +43,14 @@ static const char *text_of(json_object *value)
 	return value ? json_object_get_string(value) : "none";
 }
 
+/* A limit may be on a system call that COMMAND makes neither before nor now. */
+static void add_limited_syscalls(const struct diff_options *options, struct document *document)
+{
+	for (size_t i = 0; i < options->limits.n; i++)
+		if (document_syscall(options->limits.limit[i].name))
+			document_add_syscall(document, options->limits.limit[i].name);
+}
+
 static void tell_of_origin(const struct baseline *baseline, const struct document *new)
 {
 	for (size_t i = 0; i < sizeof(origins) / sizeof(origins[0]); i++) {
@@ -69,6 +77,8 @@ int baseline_compare(struct baseline *baseline, struct document *new, FILE *file
 
 	if (baseline->old)
 		tell_of_origin(baseline, new);
+	add_limited_syscalls(&baseline->diff, diff.a.document);
+	add_limited_syscalls(&baseline->diff, diff.b.document);
 	if (!diff_make_for(&diff, &baseline->diff, &error)) {
 		complain("%s and this run: %s", baseline->path, error.text);
 		/* A new baseline need not be comparable with the old one. */

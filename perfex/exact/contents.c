@@ -2,6 +2,7 @@
 /* Puts into the archive all that the machine has when COMMAND starts, and the job: what it runs. */
 #define _GNU_SOURCE
 #include "options.h"
+#include "syscalls.h"
 #include "../textfile.h"
 
 #include <errno.h>
@@ -205,17 +206,16 @@ static void write_path(FILE *job, const struct files *files, const struct exact_
 
 /* perfex counts COMMAND in the machine. */
 static void add_perfex(struct word_list *words, const struct contents *contents,
-		       const struct exact_options *options, enum job job)
+		       const struct exact_options *options)
 {
 	append_word(words, text_print("%s", PERFEX));
-	append_word(words, text_print("%s", job == COUNT_EVENTS ? "run" : "exact"));
+	append_word(words, text_print("run"));
 	if (contents->has_input)
 		append_word(words, text_print("--input=%s", INPUT));
-	append_word(words, text_print("--syscalls-%s=%s", job == COUNT_SYSCALLS ? "to" : "of",
-				      MACHINE_SYSCALLS));
-	if (job == COUNT_EVENTS)
-		append_word(words, text_print("--output=%s", MACHINE_COUNTS));
-	for (size_t i = 0; i < options->passed.n && job == COUNT_EVENTS; i++)
+	if (contents->has_counters)
+		append_word(words, text_print("--syscalls=%d", options->syscalls));
+	append_word(words, text_print("--output=%s", MACHINE_COUNTS));
+	for (size_t i = 0; i < options->passed.n; i++)
 		append_word(words, text_print("%s", options->passed.word[i]));
 	append_word(words, text_print("--"));
 	for (char **word = options->command; *word; word++)
@@ -241,45 +241,22 @@ static void write_job(FILE *job, const struct contents *contents,
 	write_path(job, &contents->files, options);
 }
 
-/*
- * The size is the same whether system calls were counted or not: a file of another size could
- * change the counts of kernel mode.
- */
-static void add_syscalls(struct archive *archive, const char *syscalls)
-{
-	static char lines[32768];
-	size_t size = strlen(syscalls);
-
-	if (size > sizeof(lines))
-		fail("there are too many system calls");
-	memset(lines, '\n', sizeof(lines));
-	memcpy(lines, syscalls, size);
-	archive_text(archive, MACHINE_SYSCALLS, 0644, lines, sizeof(lines));
-}
-
-int contents_add_job(struct contents *contents, const struct exact_options *options, enum job job,
-		     const char *syscalls)
+int contents_add_job(struct contents *contents, const struct exact_options *options)
 {
 	struct archive *archive = &contents->files.archive;
-	const struct archive_mark mark = archive_mark(archive);
 	struct word_list words = { 0 };
 	struct text text;
-	int fd;
 
 	if (contents->shell)
 		append_word(&words, text_print("%s", contents->shell));
 	else
-		add_perfex(&words, contents, options, job);
+		add_perfex(&words, contents, options);
 	write_job(text_open(&text), contents, options, &words);
 	text_close(&text);
 	archive_text(archive, "/job", 0644, text.text, text.size);
-	if (job == COUNT_EVENTS)
-		add_syscalls(archive, syscalls ? syscalls : "");
-	fd = archive_end(archive);
-	archive_return(archive, &mark);
 	free(text.text);
 	free_words(&words);
-	return fd;
+	return archive_end(archive);
 }
 
 /* Files that perfex itself writes must not change the machine of the next run. */
@@ -379,13 +356,14 @@ void contents_gather(struct contents *contents, const struct exact_options *opti
 
 	if (!directory)
 		fail("cannot find the current directory: %m");
-	*contents = (struct contents){ 0 };
+	*contents = (struct contents){ .has_counters = machine_has_counters(machine) };
 	files->environment = make_environment(options, "HOME=/tmp", NULL);
 	files->finds_files = options->find_files;
 	name_directory(files, directory, options);
 	archive_begin(&files->archive, machine_files_size(machine));
 	add_system(files);
 	machine_add(&files->archive, machine, "perfex", PERFEX);
+	syscalls_add_names(&files->archive, machine);
 	if (options->directory)
 		add_directories_above(files, options->directory);
 	here = files_add(files, directory);

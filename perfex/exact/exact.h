@@ -8,7 +8,7 @@
  * contents.c	puts together all that the machine has: see options.h
  * needs.c	finds what a program needs: its interpreter, its libraries, programs that it names
  * tracer.c	follows a command and the processes that it starts: see tracer.h
- * syscalls.c	counts system calls in the machine, and names them: see syscalls.h
+ * syscalls.c	names system calls: see syscalls.h
  * used.c	finds the files that COMMAND uses when it runs on the host
  * baseline.c	compares the counts with those of an earlier run: see baseline.h
  * machine.c	finds the machine, runs it, and takes what it sends
@@ -39,15 +39,6 @@ void archive_text(struct archive *archive, const char *name, mode_t mode, const 
 bool archive_copy(struct archive *archive, const char *name, const struct stat *status, int fd);
 /* Writes the end of the archive, and returns its descriptor. */
 int archive_end(struct archive *archive);
-/* Drops all entries since archive_mark(), also after the end of the archive. */
-struct archive_mark {
-	off_t offset;
-	unsigned int entries;
-	uint64_t room;
-};
-
-struct archive_mark archive_mark(const struct archive *archive);
-void archive_return(struct archive *archive, const struct archive_mark *mark);
 
 enum needing_kind {
 	NEEDING_FILE,	  /* of a directory: it may need libraries */
@@ -164,7 +155,6 @@ struct machine {
 /* Files that perfex and COMMAND write in the machine, which sends them. */
 #define MACHINE_COUNTS "/machine/counts"
 #define MACHINE_REGIONS "/machine/regions"
-#define MACHINE_SYSCALLS "/machine/syscalls"
 
 struct machine_text {
 	char *text; /* NULL: there is no such file */
@@ -173,10 +163,11 @@ struct machine_text {
 
 struct machine_result {
 	int wait_status; /* of the command, as of wait(2) */
-	struct machine_text output, error, counts, regions, syscalls;
+	struct machine_text output, error, counts, regions;
 	bool out_of_memory; /* the kernel has killed a process for want of memory */
 };
 
+bool machine_has_counters(const struct machine *machine);
 /* Finds the machine and the processor.  Ends perfex if there is none. */
 void machine_find(struct machine *machine, const char *processor);
 /* Returns the path of a file of the machine, for free(). */

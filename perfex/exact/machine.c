@@ -27,7 +27,7 @@
 #define KERNEL_ARGUMENTS                                                                           \
 	"console=ttyS0 loglevel=5 oops=panic panic=-1 mitigations=off no_timer_check "             \
 	"nmi_watchdog=0 nosoftlockup nokaslr norandmaps rdinit=/init vm_files=memory "             \
-	"vm_send=" MACHINE_COUNTS "," MACHINE_REGIONS "," MACHINE_SYSCALLS " vm_end=1 "
+	"vm_send=" MACHINE_COUNTS "," MACHINE_REGIONS " vm_end=1 "
 
 /*
  * The timers of several CPUs would end at about the same time, and the host's scheduler would
@@ -141,6 +141,11 @@ void machine_find(struct machine *machine, const char *processor)
 	free(path);
 }
 
+bool machine_has_counters(const struct machine *machine)
+{
+	return strstr(machine->processor.cpu, ",pmu=on");
+}
+
 size_t machine_files_size(const struct machine *machine)
 {
 	return (size_t)machine->memory_mb * 1024 * 1024 / 4;
@@ -222,7 +227,8 @@ static char **make_command(const struct machine *machine, int boot, int files, c
 		"-machine",
 		text_print("%s", machine->processor.board),
 		"-cpu",
-		text_print("%s", machine->processor.cpu),
+		text_print("%s%s", machine->processor.cpu,
+			   machine_has_counters(machine) ? ",pmu-syscalls=on" : ""),
 		/* maxmem: up to where the module of the files may be. */
 		"-m",
 		text_print("%u,slots=1,maxmem=%uM", machine->memory_mb,
@@ -388,8 +394,6 @@ static bool take_reports(const char *text, size_t size, struct machine_result *r
 			keep_file(&result->counts, next, length);
 		else if (is_line(text + name, MACHINE_REGIONS))
 			keep_file(&result->regions, next, length);
-		else if (is_line(text + name, MACHINE_SYSCALLS))
-			keep_file(&result->syscalls, next, length);
 		next += length;
 	}
 	return false;
@@ -472,5 +476,4 @@ void machine_result_free(struct machine_result *result)
 	free(result->error.text);
 	free(result->counts.text);
 	free(result->regions.text);
-	free(result->syscalls.text);
 }

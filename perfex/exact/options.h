@@ -15,8 +15,8 @@ struct exact_options {
 	struct baseline baseline;
 	char *output;
 	unsigned int memory_mb, cpus;
-	const char *syscalls_to; /* in the machine: count system calls into this file */
 	bool no_directory, find_files, syscalls, shell, append;
+	bool has_old_format; /* that of perfctr 2.6 */
 	char **command;
 };
 
@@ -29,19 +29,13 @@ struct contents {
 	char *directory; /* the current one's name in the machine */
 	char *shell;	 /* runs in place of COMMAND; NULL: none */
 	bool has_input;
+	bool has_counters; /* the machine */
 };
 
 void contents_gather(struct contents *contents, const struct exact_options *options,
 		     const struct machine *machine);
-/*
- * Adds the job of the machine: to count events, or system calls.  syscalls: lines that perfex run
- * shows with the events; NULL for none.  Returns the descriptor of the archive, which is valid
- * until the next job.
- */
-enum job { COUNT_EVENTS, COUNT_SYSCALLS };
-
-int contents_add_job(struct contents *contents, const struct exact_options *options, enum job job,
-		     const char *syscalls);
+/* Adds the job of the machine, and ends the archive.  Returns its descriptor. */
+int contents_add_job(struct contents *contents, const struct exact_options *options);
 void contents_free(struct contents *contents);
 
 #endif

@@ -30,7 +30,7 @@ enum {
 struct tracing {
 	const struct traced *traced;
 	int report;	 /* pipe: takes a struct report */
-	int outputs;	 /* pipe: takes both outputs of the command; -1: those of perfex */
+	int outputs;	 /* pipe: takes both outputs of the command */
 	sigset_t ending; /* signals that end perfex */
 	sigset_t mask;	 /* of signals, for the command */
 };
@@ -56,10 +56,8 @@ static void __attribute__((noreturn)) become_command(const struct tracing *traci
 	setsid();
 	dup2(traced->input < 0 ? open("/dev/null", O_RDONLY | O_CLOEXEC) : traced->input,
 	     STDIN_FILENO);
-	if (tracing->outputs >= 0) {
-		dup2(tracing->outputs, STDOUT_FILENO);
-		dup2(tracing->outputs, STDERR_FILENO);
-	}
+	dup2(tracing->outputs, STDOUT_FILENO);
+	dup2(tracing->outputs, STDERR_FILENO);
 	sigprocmask(SIG_SETMASK, &tracing->mask, NULL);
 	/* The other end is closed when the tracer follows. */
 	while (read(go, &nothing, 1) < 0 && errno == EINTR)
@@ -219,14 +217,6 @@ static bool take_report(pid_t tracer, int report_fd, int outputs, int signals, i
 	return read(report_fd, report, sizeof(*report)) == sizeof(*report);
 }
 
-/* Returns false with errno set. */
-static bool make_pipes(const struct traced *traced, int *report, int *outputs)
-{
-	outputs[0] = outputs[1] = -1;
-	return pipe2(report, O_CLOEXEC) == 0 &&
-	       (traced->keeps_outputs || pipe2(outputs, O_CLOEXEC) == 0);
-}
-
 int trace_command(const struct traced *traced, int *ended_by)
 {
 	struct tracing tracing = { .traced = traced, .ending = ending_signals() };
@@ -235,7 +225,7 @@ int trace_command(const struct traced *traced, int *ended_by)
 	pid_t tracer;
 
 	*ended_by = 0;
-	if (!make_pipes(traced, report_pipe, outputs))
+	if (pipe2(report_pipe, O_CLOEXEC) < 0 || pipe2(outputs, O_CLOEXEC) < 0)
 		return -1;
 	tracing.report = report_pipe[1];
 	tracing.outputs = outputs[1];
@@ -247,15 +237,13 @@ int trace_command(const struct traced *traced, int *ended_by)
 	if (!tracer)
 		become_tracer(&tracing);
 	close(report_pipe[1]);
-	if (outputs[1] >= 0)
-		close(outputs[1]);
+	close(outputs[1]);
 	if (tracer < 0)
 		report.error = errno;
 	else if (!take_report(tracer, report_pipe[0], outputs[0], signals, ended_by, &report))
 		report = (struct report){ .status = -1, .error = EIO };
 	close(report_pipe[0]);
-	if (outputs[0] >= 0)
-		close(outputs[0]);
+	close(outputs[0]);
 	close(signals);
 	while (tracer > 0 && waitpid(tracer, NULL, 0) < 0 && errno == EINTR)
 		;

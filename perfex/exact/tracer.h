@@ -19,8 +19,7 @@ struct traced {
 	const char *program; /* path */
 	char *const *command;
 	char *const *environment;
-	int input;	    /* descriptor, or -1 for none */
-	bool keeps_outputs; /* those of perfex; false: what the command writes is lost */
+	int input; /* descriptor, or -1 for none; what the command writes is lost */
 	/*
 	 * Called for each system call of x86-64, in the order in which they begin, in a process
 	 * that the caller must not expect to share its memory.

@@ -18,6 +18,8 @@ void take_diff_format(void *member, const struct option_row *row, const char *un
 bool diff_make(struct diff *diff, double confidence, struct text_error *error)
 {
 	diff->confidence = confidence;
+	document_add_syscalls(diff->a.document, diff->b.document);
+	document_add_syscalls(diff->b.document, diff->a.document);
 	if (!compare(diff->a.document, diff->b.document, confidence / 100, &diff->comparisons,
 		     error)) {
 		comparisons_free(&diff->comparisons);

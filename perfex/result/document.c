@@ -5,6 +5,7 @@
 
 #include <limits.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* Most passes, most events and most rules: the time to compare them grows as their square. */
 #define MAX_LIST 4096
@@ -74,6 +75,10 @@ static bool get_event(json_object *object, struct document_event *event, struct 
 	       get_counts(object, event, error);
 }
 
+/* Of perfex exact: all system calls, and what begins the name of one. */
+#define SYSCALLS "syscalls"
+#define CALL SYSCALLS ":"
+
 static const char *const times[] = { "tsc", "elapsed_ns" };
 
 #define N_TIMES (sizeof(times) / sizeof(times[0]))
@@ -105,8 +110,8 @@ static bool get_list(struct document *document, const char *key, json_object **l
 	       refuse_text(error, 0, "'%s' has more than %d elements; " REMEDY, key, MAX_LIST);
 }
 
-/* Appends an event whose count is the same in each run of the first pass. */
-static struct document_event *add_constant(struct document *document, char *name)
+/* Appends an event, which has one count of 0 for each run of the first pass. */
+static struct document_event *add_zeros(struct document *document, char *name)
 {
 	struct document_event *event = &document->event[document->n++];
 
@@ -121,7 +126,7 @@ static struct document_event *add_constant(struct document *document, char *name
 static bool get_syscalls(struct document *document, json_object *calls, size_t n,
 			 struct text_error *error)
 {
-	struct document_event *all = add_constant(document, text_print("syscalls"));
+	struct document_event *all = add_zeros(document, text_print(SYSCALLS));
 
 	for (size_t i = 0; i < n; i++) {
 		json_object *call = json_object_array_get_idx(calls, i), *count;
@@ -131,7 +136,7 @@ static bool get_syscalls(struct document *document, json_object *calls, size_t n
 		if (!get_string(call, "name", &name, error) ||
 		    !get_member(call, "count", json_type_int, &count, error))
 			return false;
-		event = add_constant(document, text_print("syscalls:%s", name));
+		event = add_zeros(document, text_print(CALL "%s", name));
 		for (size_t run = 0; run < event->runs; run++) {
 			event->count[run] = json_object_get_uint64(count);
 			all->count[run] += event->count[run];
@@ -244,6 +249,37 @@ static bool take_document(void *target, json_object *json, struct text_error *er
 	return refuse_text(error, 0,
 			   recording ? "there are two recordings in it; give a file with one"
 				     : "it is JSON, but not a recording; " REMEDY);
+}
+
+const char *document_syscall(const char *event)
+{
+	return strncmp(event, CALL, strlen(CALL)) == 0 ? event + strlen(CALL) : NULL;
+}
+
+static bool has_event(const struct document *document, const char *name)
+{
+	for (size_t i = 0; i < document->n; i++)
+		if (strcmp(document->event[i].name, name) == 0)
+			return true;
+	return false;
+}
+
+void document_add_syscall(struct document *document, const char *event)
+{
+	if (!has_event(document, SYSCALLS) || has_event(document, event))
+		return;
+	document->event = reallocarray(document->event, document->n + 1, sizeof(*document->event));
+	if (!document->event)
+		fail("out of memory");
+	document->event[document->n] = (struct document_event){ 0 };
+	add_zeros(document, text_print("%s", event));
+}
+
+void document_add_syscalls(struct document *document, const struct document *other)
+{
+	for (size_t i = 0; i < other->n; i++)
+		if (document_syscall(other->event[i].name))
+			document_add_syscall(document, other->event[i].name);
 }
 
 struct document *document_parse(const char *text, size_t length, struct text_error *error)

@@ -41,5 +41,14 @@ struct document {
 struct document *document_parse(const char *text, size_t length, struct text_error *error);
 void document_free(struct document *document);
 char *document_command(const struct document *document);
+/* Returns the name of the system call if this event counts the calls of one, else NULL. */
+const char *document_syscall(const char *event);
+/*
+ * A system call that was not made is not in a recording, even if calls were counted.
+ * document_add_syscall() then gives it the event of such a call, which counts 0.
+ * document_add_syscalls() gives it all that the other recording has.
+ */
+void document_add_syscall(struct document *document, const char *event);
+void document_add_syscalls(struct document *document, const struct document *other);
 
 #endif

@@ -167,11 +167,9 @@ static void put_syscalls(FILE *file, const struct recording *recording, bool sum
 	for (size_t i = 0; i <= syscalls->n; i++) {
 		uint64_t count = i ? syscalls->call[i - 1].count : syscalls->total;
 		const struct series series = { .value = &count, .n = 1 };
-		char name[sizeof(syscalls->call->name) + sizeof(SYSCALLS)] = SYSCALLS;
 
-		if (i)
-			snprintf(name, sizeof(name), SYSCALLS ":%s", syscalls->call[i - 1].name);
-		put_named(file, recording, 0, name, &series, summary);
+		put_named(file, recording, 0, i ? syscalls->call[i - 1].event : SYSCALLS, &series,
+			  summary);
 	}
 }
 
@@ -235,7 +233,7 @@ static void print_recording(FILE *file, const struct style *style,
 		put_member(file, recording, m);
 	for (unsigned int pass = 0; pass < events->n_passes; pass++)
 		put_pass(file, recording, pass);
-	if (recording->syscalls.n)
+	if (recording->options->shows_syscalls)
 		put_syscalls(file, recording, false);
 	for (unsigned int pass = 0; pass < events->n_passes; pass++)
 		put_summary(file, recording, pass, NULL, &recording->pass[pass].tsc);
@@ -246,7 +244,7 @@ static void print_recording(FILE *file, const struct style *style,
 	for (size_t i = 0; i < events->n; i++)
 		put_summary(file, recording, events->event[i].pass, &events->event[i],
 			    &events->event[i].counts);
-	if (recording->syscalls.n)
+	if (recording->options->shows_syscalls)
 		put_syscalls(file, recording, true);
 	if (recording->options->rules)
 		put_derived(file, recording);

@@ -168,8 +168,9 @@ static struct json_object *json_syscalls(const struct syscalls *syscalls)
 	for (size_t i = 0; i < syscalls->n; i++) {
 		struct json_object *object = json_object_new_object();
 
-		add_text(object, "name", syscalls->call[i].name);
-		add_number(object, "number", syscalls->call[i].number);
+		add_text(object, "name", syscall_name(&syscalls->call[i]));
+		if (!syscalls->call[i].is_other)
+			add_number(object, "number", syscalls->call[i].number);
 		add_number(object, "count", syscalls->call[i].count);
 		json_object_array_add(all, object);
 	}
@@ -299,7 +300,7 @@ static void print_recording(FILE *file, const struct style *style,
 	add_member(object, "failed", json_failed(recording));
 	add_member(object, "time", json_times(recording));
 	add_member(object, "events", json_events(recording));
-	if (recording->syscalls.n)
+	if (recording->options->shows_syscalls)
 		add_member(object, "syscalls", json_syscalls(&recording->syscalls));
 	add_member(object, "derived", json_derived(recording));
 	add_member(object, "members", json_members(recording));

@@ -50,7 +50,11 @@ struct options {
 	bool append, no_shell, wait;
 	bool ignore_failure;  /* a run may end with another status than 0 */
 	const char *input;    /* file that the command reads; NULL: standard input of perfex */
-	const char *syscalls; /* file that syscalls.h describes; NULL: none */
+	/*
+	 * For perfex exact.  It counts system calls whether it shows them or not: reading them
+	 * changes the counts of kernel mode.
+	 */
+	bool counts_syscalls, shows_syscalls;
 	const char *prepare;  /* command of the shell before each run; NULL: none */
 	const struct format *format;
 	char **command; /* argv of the command, NULL-terminated; empty: none */

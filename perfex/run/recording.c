@@ -147,7 +147,8 @@ unsigned int recording_runs(const struct recording *recording)
 
 void recording_free(struct recording *recording)
 {
-	free(recording->syscalls.call);
+	if (recording->syscalls.reader)
+		syscalls_free(&recording->syscalls);
 	for (unsigned int pass = 0; recording->pass && pass < recording->events.n_passes; pass++) {
 		series_free(&recording->pass[pass].tsc);
 		for (unsigned int i = 0; i < N_TIMES; i++)

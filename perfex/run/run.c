@@ -225,6 +225,12 @@ static bool keep_run(struct runs *runs, unsigned int run, unsigned int pass,
 	return false;
 }
 
+/* The system calls of the first run alone are counted. */
+static bool is_with_syscalls(const struct runs *runs, unsigned int run, unsigned int pass)
+{
+	return runs->options->counts_syscalls && !run && !pass;
+}
+
 /*
  * Returns false.  Complains that this run was not counted, unless nothing ran before it: perfex
  * then ends, and has already reported why.
@@ -251,6 +257,10 @@ static bool one_run(struct runs *runs, unsigned int run, unsigned int pass)
 		snprintf(what, sizeof(what), "run %u", run + 1);
 	if (!begin_run(runs))
 		return refuse_run(runs, what);
+	if (is_with_syscalls(runs, run, pass) && !syscalls_begin(&runs->recording.syscalls)) {
+		runs->exit_status = EXIT_PERFEX;
+		return false;
+	}
 	counting.output = &runs->output;
 	counting.interval = (struct interval){ .run = run, .pass = pass };
 	if (runs->recording.members.wanted) {
@@ -261,6 +271,10 @@ static bool one_run(struct runs *runs, unsigned int run, unsigned int pass)
 					 &runs->recording.events.control[pass], &sample);
 	if (runs->exit_status)
 		return refuse_run(runs, what);
+	if (is_with_syscalls(runs, run, pass) && !syscalls_end(&runs->recording.syscalls)) {
+		runs->exit_status = EXIT_PERFEX;
+		return false;
+	}
 	runs->last = sample;
 	if (sample.wait_status)
 		runs->ignored += failure_is_ignored(runs->options, sample.wait_status);
@@ -328,6 +342,27 @@ static bool check_repetition(struct runs *runs)
 	return false;
 }
 
+/*
+ * The emulator counts the system calls of a thread while its CPU has a counter enabled.  Returns
+ * false after an error message if no event of the first pass enables one on every CPU.
+ */
+static bool can_count_syscalls(const struct recording *recording)
+{
+	if (strcmp(recording->backend, "patch") != 0) {
+		complain("--syscalls needs the processor's own counters, which the driver refuses here");
+		return false;
+	}
+	for (size_t i = 0; i < recording->events.n; i++) {
+		const struct event *event = &recording->events.event[i];
+
+		if (!event->pass && !event->request.kinds &&
+		    (event->request.general || event->request.fixed))
+			return true;
+	}
+	complain("--syscalls needs an event that every CPU counts; add one, such as -e instructions");
+	return false;
+}
+
 bool prepare_options(struct options *options)
 {
 	if (options->groups.n &&
@@ -358,6 +393,7 @@ int run_command(const struct options *options)
 	if (options->process)
 		runs.process = attach_find(options->process);
 	if (!recording_begin(&runs.recording, options, perfctr_events_info(options->database)) ||
+	    (options->shows_syscalls && !can_count_syscalls(&runs.recording)) ||
 	    !check_repetition(&runs) ||
 	    (options->regions && !regions_ask(&runs.regions, &runs.recording)) ||
 	    !output_open(&runs.output, options)) {
@@ -370,8 +406,6 @@ int run_command(const struct options *options)
 	if (warm_up(&runs))
 		all_runs(&runs);
 	recording_end(&runs.recording);
-	if (options->syscalls && !syscalls_read(&runs.recording.syscalls, options->syscalls))
-		runs.exit_status = EXIT_PERFEX;
 	if (runs.recording.pass[0].tsc.n)
 		report_runs(&runs);
 	else

@@ -16,7 +16,7 @@
  * attach.c	contexts for the threads of a running process
  * threads.c	operations on all contexts that perfex has created
  * members.c	counts of each process or thread
- * syscalls.c	system calls that perfex exact has counted: see syscalls.h
+ * syscalls.c	system calls of the command in the machine of perfex exact: see syscalls.h
  * recording.c	results of all runs, with means and confidence intervals
  * derived.c	values that rules derive from the counts
  * output.c	opens and writes the output

@@ -25,8 +25,8 @@ static int name_width(const struct recording *recording)
 
 		width = length > width ? length : width;
 	}
-	for (size_t i = 0; i < recording->syscalls.n; i++) {
-		size_t length = strlen(SYSCALLS ":") + strlen(recording->syscalls.call[i].name);
+	for (size_t i = 0; recording->options->shows_syscalls && i < recording->syscalls.n; i++) {
+		size_t length = strlen(recording->syscalls.call[i].event);
 
 		width = length > width ? length : width;
 	}
@@ -381,11 +381,11 @@ static void put_syscalls(const struct text_table *table)
 	put_number(table, SYSCALLS, syscalls->total, "");
 	for (size_t i = 0; i < syscalls->n; i++) {
 		const struct syscall_count *call = &syscalls->call[i];
-		char name[sizeof(call->name) + sizeof(SYSCALLS)], number[32];
+		char number[32];
 
-		snprintf(name, sizeof(name), SYSCALLS ":%s", call->name);
-		snprintf(number, sizeof(number), "number %u", call->number);
-		put_number(table, name, call->count, number);
+		snprintf(number, sizeof(number), call->is_other ? "number %u or more" : "number %u",
+			 call->number);
+		put_number(table, call->event, call->count, number);
 	}
 }
 
@@ -406,7 +406,7 @@ void text_recording(FILE *file, const struct style *style, const struct recordin
 		put_pass(&table, pass);
 	if (recording->options->rules)
 		put_derived(&table);
-	if (recording->syscalls.n)
+	if (recording->options->shows_syscalls)
 		put_syscalls(&table);
 	if (recording->options->runs > 1)
 		put_number(&table, "runs", recording_runs(recording), "");

@@ -2,7 +2,7 @@
 # Tests of perfex exact. They boot the machine that "make machine" has packed.
 
 EXACT := $(BUILD)/tests/exact
-EXACT_PROGRAMS := $(addprefix $(EXACT)/,nops loop blocks string calls avx512 threads region no_ptrace)
+EXACT_PROGRAMS := $(addprefix $(EXACT)/,nops loop blocks string calls abis avx512 threads region no_ptrace)
 ALL += $(EXACT_PROGRAMS)
 CHECKS += check-exact
 

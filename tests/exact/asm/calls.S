@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * 26 system calls from execve() on: execve 1, getppid 3 + 5 + 7, number 1000 twice, number 5000 once, fork 1, clone 1,
- * wait4 2, exit 3.
+ * 25 system calls: getppid 3 + 5 + 7, number 1000 twice, number 5000 once, fork 1, clone 1, wait4 2, exit 3.
  */
 #include <asm/unistd.h>
 

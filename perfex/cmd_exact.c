@@ -77,8 +77,10 @@ static const struct option_row own_rows[] = {
 		    struct exact_options, processor),
 	NUMBER_OPTION("memory", 0, "MB", "the machine's memory; the default is 512",
 		      struct exact_options, memory_mb, 256, 8192, " of MB"),
-	NUMBER_OPTION("cpus", 0, "N", "the machine's number of CPUs; the default is 1",
-		      struct exact_options, cpus, 1, 8, " of CPUs"),
+	NUMBER_OPTION("cpus", 0, "N",
+		      "the machine's number of CPUs; the default is 1, or 2 if the processor's "
+		      "cores have 2",
+		      struct exact_options, cpus, 1, MACHINE_MAX_CPUS, " of CPUs"),
 	TEXT_OPTION("input", 0, "FILE", "COMMAND's standard input, in place of perfex's",
 		    struct exact_options, input),
 	FLAG_OPTION("syscalls", 0, "also count system calls, by their numbers",
@@ -426,7 +428,6 @@ static int exact_main(int argc, char **argv)
 	struct exact_options options = {
 		.processor = "x86-64-v3",
 		.memory_mb = DEFAULT_MEMORY_MB,
-		.cpus = 1,
 		.baseline.diff = { .confidence = 95, .write = diff_write_text },
 	};
 	int status;

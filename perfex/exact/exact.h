@@ -144,6 +144,8 @@ struct processor {
 	char name[32], cpu[512], board[128], kernel[256];
 };
 
+enum { MACHINE_MAX_CPUS = 8 };
+
 /* machine.c: the directory that scripts/build-machine makes */
 struct machine {
 	char *directory;
@@ -167,9 +169,12 @@ struct machine_result {
 	bool out_of_memory; /* the kernel has killed a process for want of memory */
 };
 
-bool machine_has_counters(const struct machine *machine);
-/* Finds the machine and the processor.  Ends perfex if there is none. */
+/*
+ * Finds the machine and the processor.  Ends perfex if there is none, or if it cannot have that
+ * many CPUs.  If cpus is 0, sets it to the CPUs of one core.
+ */
 void machine_find(struct machine *machine, const char *processor);
+bool machine_has_counters(const struct machine *machine);
 /* Returns the path of a file of the machine, for free(). */
 char *machine_file(const struct machine *machine, const char *name);
 /* Copies a file of the machine's own into an archive. */

@@ -122,6 +122,33 @@ static bool find_processor(FILE *file, struct processor *processor, const char *
 	return found;
 }
 
+/* The board's column may say that each core has several CPUs, such as "q35,smp.threads=2". */
+static unsigned int cpus_of_core(const char *board)
+{
+	static const char option[] = ",smp.threads=";
+	const char *found = strstr(board, option);
+
+	return found ? (unsigned int)strtoul(found + strlen(option), NULL, 10) : 1;
+}
+
+/* The emulator has whole cores only. */
+static void choose_cpus(struct machine *machine)
+{
+	const unsigned int core = cpus_of_core(machine->processor.board);
+	struct text numbers;
+
+	if (!machine->cpus)
+		machine->cpus = core;
+	if (machine->cpus % core == 0)
+		return;
+	text_open(&numbers);
+	fprintf(numbers.file, "%u", core);
+	for (unsigned int n = 2 * core; n <= MACHINE_MAX_CPUS; n += core)
+		fprintf(numbers.file, "%s%u", n + core > MACHINE_MAX_CPUS ? " or " : ", ", n);
+	fail("--cpus=%u: each core of the processor %s has %u CPUs; give %s", machine->cpus,
+	     machine->processor.name, core, text_close(&numbers));
+}
+
 void machine_find(struct machine *machine, const char *processor)
 {
 	struct text names;
@@ -139,6 +166,7 @@ void machine_find(struct machine *machine, const char *processor)
 	free(text_close(&names));
 	fclose(file);
 	free(path);
+	choose_cpus(machine);
 }
 
 bool machine_has_counters(const struct machine *machine)

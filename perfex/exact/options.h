@@ -14,7 +14,8 @@ struct exact_options {
 	const char *other_format; /* option that asks for a format that a comparison has not */
 	struct baseline baseline;
 	char *output;
-	unsigned int memory_mb, cpus;
+	unsigned int memory_mb;
+	unsigned int cpus; /* 0: as many as one core has */
 	bool no_directory, find_files, syscalls, shell, append;
 	bool has_old_format; /* that of perfctr 2.6 */
 	char **command;

@@ -38,6 +38,8 @@
 
 enum { LOG, OUTPUT, ERROR, CONTROL, N_PORTS };
 
+enum { NAMES_COLUMN = 8 };
+
 static char *read_link_of_perfex(void)
 {
 	static char path[4096];
@@ -161,8 +163,12 @@ void machine_find(struct machine *machine, const char *processor)
 	if (!file)
 		fail("cannot read %s: %m", path);
 	text_open(&names);
-	if (!find_processor(file, &machine->processor, processor, names.file))
-		fail("--processor=%s: there are%s", processor, text_close(&names));
+	if (!find_processor(file, &machine->processor, processor, names.file)) {
+		complain("--processor=%s: there is no such processor; there are:", processor);
+		text_close(&names);
+		write_words(stderr, names.text, names.size, 0, NAMES_COLUMN);
+		exit(EXIT_PERFEX);
+	}
 	free(text_close(&names));
 	fclose(file);
 	free(path);

@@ -389,6 +389,15 @@ static void check_files(const struct exact_options *options)
 				     files[i].path, files[k].name, files[k].path);
 }
 
+/* The shell has the caller's kind of terminal, unless the user names another. */
+static void choose_terminal(struct word_list *environment)
+{
+	for (size_t i = 0; i < environment->n; i++)
+		if (strncmp(environment->word[i], "TERM=", strlen("TERM=")) == 0)
+			return;
+	append_word(environment, text_print("TERM=%s", getenv("TERM") ?: "dumb"));
+}
+
 /* A shell takes the place of COMMAND: nothing is counted, and the terminal is its input. */
 static void check_shell(struct exact_options *options)
 {
@@ -413,7 +422,7 @@ static void check_shell(struct exact_options *options)
 		fail("--shell needs a terminal as standard input and output; without one give "
 		     "COMMAND, such as -- sh -c 'ls -l'");
 	fputs("perfex: a shell in the machine; perfex counts there, and exit ends it\n", stderr);
-	append_word(&options->environment, text_print("TERM=%s", getenv("TERM") ?: "dumb"));
+	choose_terminal(&options->environment);
 }
 
 /* COMMAND learns of its regions by the machine's own perfex. */

@@ -382,9 +382,13 @@ static void start_loopback(void)
 static void open_terminal(const struct winsize *size)
 {
 	int fd = open(in_memory ? "/dev/ttyS1" : "/dev/hvc0", O_RDWR);
+	struct termios settings;
 
-	if (fd < 0 || ioctl(fd, TIOCSCTTY, 0) || ioctl(fd, TIOCSWINSZ, size))
+	if (fd < 0 || ioctl(fd, TIOCSCTTY, 0) || ioctl(fd, TIOCSWINSZ, size) || tcgetattr(fd, &settings))
 		err(125, "cannot open the terminal");
+	/* Backspace erases a character, and not one byte of it. */
+	settings.c_iflag |= IUTF8;
+	tcsetattr(fd, TCSANOW, &settings);
 	for (int i = 0; i <= 2; i++)
 		dup2(fd, i);
 	if (fd > 2)

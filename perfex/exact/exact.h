@@ -89,10 +89,11 @@ bool files_leave_out(struct files *files, const char *path);
 bool files_leave_out_name(struct files *files, const char *path);
 /* Says what errno of these functions means. */
 const char *files_error(int error);
-/* These put in a directory or a text that the host need not have. */
+/* These put in a directory, a text or a link that the host need not have. */
 void files_add_directory(struct files *files, const char *name, mode_t mode);
 void files_add_text(struct files *files, const char *name, mode_t mode, const char *text,
 		    size_t size);
+void files_add_link(struct files *files, const char *name, const char *target);
 /* Frees what the files hold, but for the archive. */
 void files_free(struct files *files);
 
@@ -112,7 +113,10 @@ void needs_arguments(struct files *files, char *const *command);
  * false with errno set if it cannot be added.
  */
 bool needs_used(struct files *files, const char *path, bool is_program);
-/* Adds a shell and the programs by which people look around.  Returns its path, for free(). */
+/*
+ * Adds a shell, the programs by which people look around, and the description of their terminal.
+ * Returns the shell's path, for free().
+ */
 char *needs_shell(struct files *files);
 /* Adds the programs that a line for a shell names. */
 void needs_of_shell(struct files *files, const char *line);

@@ -105,8 +105,7 @@ static void add_link(struct files *files, const char *link, const char *director
 	char *name = names_in_machine(&files->renamed, link);
 	char *target_name = names_of_target(&files->renamed, directory, target);
 
-	if (is_new(files, name))
-		archive_link(&files->archive, name, target_name);
+	files_add_link(files, name, target_name);
 	free(target_name);
 	free(name);
 }
@@ -270,6 +269,12 @@ void files_add_text(struct files *files, const char *name, mode_t mode, const ch
 {
 	if (is_new(files, name))
 		archive_text(&files->archive, name, mode, text, size);
+}
+
+void files_add_link(struct files *files, const char *name, const char *target)
+{
+	if (is_new(files, name))
+		archive_link(&files->archive, name, target);
 }
 
 static int by_bytes(const struct dirent **a, const struct dirent **b)

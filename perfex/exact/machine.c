@@ -301,6 +301,20 @@ static char **make_command(const struct machine *machine, int boot, int files, c
 	return copy;
 }
 
+/*
+ * The machine ends its lines by a carriage return, to which the terminal must not add another one.
+ * The emulator sets OPOST, and keeps the other flags of output: OPOST alone changes nothing.
+ */
+static void pass_output_unchanged(void)
+{
+	struct termios settings;
+
+	if (tcgetattr(STDIN_FILENO, &settings) < 0)
+		return;
+	settings.c_oflag = 0;
+	tcsetattr(STDIN_FILENO, TCSANOW, &settings);
+}
+
 static void __attribute__((noreturn))
 become_emulator(const struct machine *machine, int boot, int files, const int *ports,
 		const sigset_t *mask)
@@ -318,7 +332,9 @@ become_emulator(const struct machine *machine, int boot, int files, const int *p
 	sigprocmask(SIG_SETMASK, mask, NULL);
 	for (int i = 0; i < N_PORTS; i++)
 		keep_open(ports[i]);
-	if (!machine->has_terminal) {
+	if (machine->has_terminal) {
+		pass_output_unchanged();
+	} else {
 		dup2(nowhere, STDIN_FILENO);
 		dup2(nowhere, STDOUT_FILENO);
 	}
@@ -365,6 +381,28 @@ static int wait_for_emulator(pid_t emulator, const sigset_t *waited)
 		kill(emulator, SIGKILL);
 	}
 	return signal;
+}
+
+/* The terminal as perfex has found it.  The flags are of standard input and output. */
+struct terminal {
+	struct termios settings;
+	int flags[2];
+};
+
+static void remember_terminal(struct terminal *terminal)
+{
+	if (tcgetattr(STDIN_FILENO, &terminal->settings) < 0)
+		fail("standard input is no terminal: %m");
+	for (int i = STDIN_FILENO; i <= STDOUT_FILENO; i++)
+		terminal->flags[i] = fcntl(i, F_GETFL);
+}
+
+/* An emulator that is killed leaves the terminal as it has set it, and O_NONBLOCK on. */
+static void restore_terminal(const struct terminal *terminal)
+{
+	tcsetattr(STDIN_FILENO, TCSANOW, &terminal->settings);
+	for (int i = STDIN_FILENO; i <= STDOUT_FILENO; i++)
+		fcntl(i, F_SETFL, terminal->flags[i]);
 }
 
 /* A signal that perfex ignores since its start stays ignored. */
@@ -468,10 +506,12 @@ bool machine_run(const struct machine *machine, int files, struct machine_result
 	sigset_t waited, mask;
 	int ports[N_PORTS];
 	struct archive boot;
-	struct termios terminal;
+	struct terminal terminal;
 	pid_t emulator;
 	bool ended;
 
+	if (machine->has_terminal)
+		remember_terminal(&terminal);
 	*result = (struct machine_result){ 0 };
 	for (int i = 0; i < N_PORTS; i++) {
 		ports[i] = memfd_create("perfctr-port", MFD_CLOEXEC);
@@ -482,9 +522,6 @@ bool machine_run(const struct machine *machine, int files, struct machine_result
 	signal(SIGCHLD, SIG_DFL);
 	choose_signals(&waited);
 	sigprocmask(SIG_BLOCK, &waited, &mask);
-	/* An emulator that is killed leaves the terminal as it has set it. */
-	if (machine->has_terminal && tcgetattr(STDIN_FILENO, &terminal) < 0)
-		fail("standard input is no terminal: %m");
 	if (ftruncate(files, (off_t)machine_files_size(machine)) < 0)
 		fail("no memory is left for the files of the machine: %m");
 	make_boot_archive(&boot, machine);
@@ -496,7 +533,7 @@ bool machine_run(const struct machine *machine, int files, struct machine_result
 	fclose(boot.file);
 	*ended_by = wait_for_emulator(emulator, &waited);
 	if (machine->has_terminal)
-		tcsetattr(STDIN_FILENO, TCSANOW, &terminal);
+		restore_terminal(&terminal);
 	sigprocmask(SIG_SETMASK, &mask, NULL);
 	ended = !*ended_by && take_results(ports, result);
 	for (int i = 0; i < N_PORTS; i++)

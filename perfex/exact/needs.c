@@ -228,11 +228,65 @@ static void add_word(struct files *files, const char *word, size_t length)
 	free(name);
 }
 
+/* Returns the variable's value in the machine, or NULL.  Of several, shells take the last. */
+static const char *find_value(const struct files *files, const char *name)
+{
+	size_t length = strlen(name);
+	const char *value = NULL;
+
+	for (char *const *variable = files->environment; *variable; variable++)
+		if (strncmp(*variable, name, length) == 0 && (*variable)[length] == '=')
+			value = *variable + length + 1;
+	return value;
+}
+
+/*
+ * Adds the terminal's description from a directory of terminfo(5).  Returns false if it has none.
+ * The machine has neither the caller's TERMINFO nor the caller's HOME: a link leads there from its
+ * own HOME, which is /tmp.
+ */
+static bool add_description(struct files *files, const char *directory, const char *terminal)
+{
+	char *real = realpath(directory, NULL), *name;
+	bool added = false;
+
+	for (int is_hex = 0; real && !added && is_hex <= 1; is_hex++) {
+		char *path = text_print(is_hex ? "%s/%02x/%s" : "%s/%c/%s", directory,
+					(unsigned char)*terminal, terminal);
+		char *file = access(path, R_OK) == 0 ? files_add(files, path) : NULL;
+
+		added = file;
+		free(file);
+		free(path);
+	}
+	if (added) {
+		name = names_in_machine(&files->renamed, real);
+		files_add_link(files, "/tmp/.terminfo", name);
+		free(name);
+	}
+	free(real);
+	return added;
+}
+
+static void add_terminal(struct files *files)
+{
+	const char *terminal = find_value(files, "TERM"), *home = getenv("HOME");
+	char *own = text_print("%s/.terminfo", home ? home : "");
+	const char *const directories[] = { getenv("TERMINFO"), own, "/etc/terminfo",
+					    "/lib/terminfo", "/usr/share/terminfo" };
+	bool added = !terminal || !*terminal || strchr(terminal, '/');
+
+	for (size_t i = 0; !added && i < sizeof(directories) / sizeof(directories[0]); i++)
+		added = directories[i] && add_description(files, directories[i], terminal);
+	free(own);
+}
+
 char *needs_shell(struct files *files)
 {
-	static const char *const tools[] = { "cat",  "env",  "find",  "grep", "head",
-					     "less", "ls",   "mount", "ps",   "readlink",
-					     "sort", "stat", "tail",  "wc" };
+	static const char *const tools[] = { "cat",  "date",	 "env",	  "find",  "grep",
+					     "head", "less",	 "ls",	  "mount", "nproc",
+					     "ps",   "readlink", "sleep", "sort",  "stat",
+					     "stty", "tail",	 "tr",	  "tty",   "wc" };
 	char *shell = find_program("bash"), *path;
 
 	for (size_t i = 0; i < sizeof(tools) / sizeof(tools[0]); i++) {
@@ -241,6 +295,7 @@ char *needs_shell(struct files *files)
 			add_program(files, path, NEEDING_PROGRAM);
 		free(path);
 	}
+	add_terminal(files);
 	if (shell && add_program(files, shell, NEEDING_PROGRAM))
 		return shell;
 	free(shell);

@@ -323,6 +323,9 @@ static int run_exactly(struct exact_options *options)
 		     machine.processor.name);
 	contents_gather(&contents, options, &machine);
 	archive = contents_add_job(&contents, options);
+	if (options->shell)
+		fputs("perfex: a shell in the machine; perfex counts there, and exit ends it\n",
+		      stderr);
 	if (machine_run(&machine, archive, &result, &ended_by))
 		status = write_result(options, &machine, &result);
 	machine_result_free(&result);
@@ -405,9 +408,15 @@ static void check_shell(struct exact_options *options)
 		const char *name;
 		bool given;
 	} others[] = {
-		{ "baseline", options->baseline.path }, { "input", options->input },
-		{ "output", options->output },		{ "regions", options->regions },
+		{ "append", options->append },
+		{ "baseline", options->baseline.path },
+		{ "input", options->input },
+		{ "limit", options->baseline.diff.limits.n },
+		{ "output", options->output },
+		{ "regions", options->regions },
 		{ "syscalls", options->syscalls },
+		{ "update", options->baseline.update },
+		{ options->baseline.diff.format_name, options->baseline.diff.format_name },
 	};
 
 	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
@@ -421,7 +430,6 @@ static void check_shell(struct exact_options *options)
 	if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO))
 		fail("--shell needs a terminal as standard input and output; without one give "
 		     "COMMAND, such as -- sh -c 'ls -l'");
-	fputs("perfex: a shell in the machine; perfex counts there, and exit ends it\n", stderr);
 	choose_terminal(&options->environment);
 }
 

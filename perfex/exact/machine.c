@@ -29,13 +29,6 @@
 	"nmi_watchdog=0 nosoftlockup nokaslr norandmaps rdinit=/init vm_files=memory "             \
 	"vm_send=" MACHINE_COUNTS "," MACHINE_REGIONS " vm_end=1 "
 
-/*
- * The timers of several CPUs would end at about the same time, and the host's scheduler would
- * choose the CPU that goes on.  The one timer that serves all of them is a source of random
- * numbers, which then depend on the files.
- */
-#define ONE_TIMER "nolapic_timer "
-
 enum { LOG, OUTPUT, ERROR, CONTROL, N_PORTS };
 
 enum { NAMES_COLUMN = 8 };
@@ -278,8 +271,7 @@ static char **make_command(const struct machine *machine, int boot, int files, c
 		"-initrd",
 		text_print("/proc/self/fd/%d", keep_open(boot)),
 		"-append",
-		text_print("%s%svm_archive=%#" PRIx64 ",%#zx %s", KERNEL_ARGUMENTS,
-			   machine->cpus > 1 ? ONE_TIMER : "", address, size,
+		text_print("%svm_archive=%#" PRIx64 ",%#zx %s", KERNEL_ARGUMENTS, address, size,
 			   machine->processor.kernel),
 		"-serial",
 		text_print("file:/proc/self/fd/%d", ports[LOG]),

@@ -394,7 +394,8 @@ static void restore_terminal(const struct terminal *terminal)
 {
 	tcsetattr(STDIN_FILENO, TCSANOW, &terminal->settings);
 	for (int i = STDIN_FILENO; i <= STDOUT_FILENO; i++)
-		fcntl(i, F_SETFL, terminal->flags[i]);
+		if (terminal->flags[i] >= 0)
+			fcntl(i, F_SETFL, terminal->flags[i]);
 }
 
 /* A signal that perfex ignores since its start stays ignored. */

@@ -225,10 +225,14 @@ static bool keep_run(struct runs *runs, unsigned int run, unsigned int pass,
 	return false;
 }
 
-/* The system calls of the first run alone are counted. */
-static bool is_with_syscalls(const struct runs *runs, unsigned int run, unsigned int pass)
+/* Reads the system calls before or after the first run.  Returns false after an error message. */
+static bool read_syscalls(struct runs *runs, unsigned int run, unsigned int pass,
+			  bool (*read)(struct syscalls *))
 {
-	return runs->options->counts_syscalls && !run && !pass;
+	if (!runs->options->counts_syscalls || run || pass || read(&runs->recording.syscalls))
+		return true;
+	runs->exit_status = EXIT_PERFEX;
+	return false;
 }
 
 /*
@@ -257,10 +261,8 @@ static bool one_run(struct runs *runs, unsigned int run, unsigned int pass)
 		snprintf(what, sizeof(what), "run %u", run + 1);
 	if (!begin_run(runs))
 		return refuse_run(runs, what);
-	if (is_with_syscalls(runs, run, pass) && !syscalls_begin(&runs->recording.syscalls)) {
-		runs->exit_status = EXIT_PERFEX;
+	if (!read_syscalls(runs, run, pass, syscalls_begin))
 		return false;
-	}
 	counting.output = &runs->output;
 	counting.interval = (struct interval){ .run = run, .pass = pass };
 	if (runs->recording.members.wanted) {
@@ -271,10 +273,8 @@ static bool one_run(struct runs *runs, unsigned int run, unsigned int pass)
 					 &runs->recording.events.control[pass], &sample);
 	if (runs->exit_status)
 		return refuse_run(runs, what);
-	if (is_with_syscalls(runs, run, pass) && !syscalls_end(&runs->recording.syscalls)) {
-		runs->exit_status = EXIT_PERFEX;
+	if (!read_syscalls(runs, run, pass, syscalls_end))
 		return false;
-	}
 	runs->last = sample;
 	if (sample.wait_status)
 		runs->ignored += failure_is_ignored(runs->options, sample.wait_status);
@@ -406,6 +406,8 @@ int run_command(const struct options *options)
 	if (warm_up(&runs))
 		all_runs(&runs);
 	recording_end(&runs.recording);
+	if (options->shows_syscalls && runs.recording.syscalls.reader)
+		syscalls_name(&runs.recording.syscalls);
 	if (runs.recording.pass[0].tsc.n)
 		report_runs(&runs);
 	else

@@ -23,7 +23,7 @@ struct syscall_list {
 struct syscall_reader {
 	int registers; /* descriptor */
 	FILE *names;
-	struct syscall_list earlier; /* calls before the run that matters */
+	struct syscall_list before, after; /* the run that matters */
 };
 
 static const char abi_names[PMU_SYSCALLS_NB_ABIS][8] = {
@@ -34,52 +34,35 @@ static const char abi_names[PMU_SYSCALLS_NB_ABIS][8] = {
 
 /* A line of the table. */
 struct syscall_line {
-	char abi[8], name[48];
-	unsigned int number;
+	char abi[8], number[12], name[48];
 };
 
-static bool next_line(FILE *table, struct syscall_line *line)
-{
-	return fscanf(table, "%7s %u %47s", line->abi, &line->number, line->name) == 3;
-}
-
-/* Returns false if the table has no name for this number. */
-static bool find_number(FILE *table, const char *abi, unsigned int number,
-			struct syscall_line *line)
+/* Finds the line of a number, or of a name if the number is NULL.  Returns false without one. */
+static bool find_line(FILE *table, const char *abi, const char *number, const char *name,
+		      struct syscall_line *line)
 {
 	rewind(table);
-	while (next_line(table, line))
-		if (line->number == number && strcmp(line->abi, abi) == 0)
+	while (fscanf(table, "%7s %11s %47s", line->abi, line->number, line->name) == 3)
+		if (strcmp(line->abi, abi) == 0 &&
+		    strcmp(number ? line->number : line->name, number ? number : name) == 0)
 			return true;
 	return false;
 }
 
-static bool has_name(FILE *table, const char *abi, const char *name)
-{
-	struct syscall_line line;
-
-	rewind(table);
-	while (next_line(table, &line))
-		if (strcmp(line.name, name) == 0 && strcmp(line.abi, abi) == 0)
-			return true;
-	return false;
-}
-
-/* A number is a name if it has no other one, and is written as perfex writes it. */
-static bool is_unnamed(FILE *table, const char *abi, const char *text)
+/* Does perfex write a number this way? */
+static bool is_number(const char *text)
 {
 	unsigned int number = (unsigned int)strtoul(text, NULL, 10);
-	struct syscall_line line;
 	char written[16];
 
 	snprintf(written, sizeof(written), "%u", number);
-	return strcmp(text, written) == 0 && number < PMU_SYSCALLS_OTHER &&
-	       !find_number(table, abi, number, &line);
+	return strcmp(text, written) == 0 && number < PMU_SYSCALLS_OTHER;
 }
 
 bool syscalls_is_name(FILE *table, const char *name)
 {
 	const char *abi = abi_names[PMU_SYSCALLS_X86_64];
+	struct syscall_line line;
 
 	for (unsigned int i = PMU_SYSCALLS_X86_64 + 1; i < PMU_SYSCALLS_NB_ABIS; i++) {
 		size_t length = strlen(abi_names[i]);
@@ -90,8 +73,10 @@ bool syscalls_is_name(FILE *table, const char *name)
 			break;
 		}
 	}
-	return strcmp(name, OTHER) == 0 || is_unnamed(table, abi, name) ||
-	       has_name(table, abi, name);
+	/* A call with a name is not shown by its number. */
+	if (is_number(name))
+		return !find_line(table, abi, name, NULL, &line);
+	return strcmp(name, OTHER) == 0 || find_line(table, abi, NULL, name, &line);
 }
 
 static bool read_register(int fd, off_t number, uint64_t *value)
@@ -104,12 +89,13 @@ static bool read_list(int fd, struct syscall_list *list)
 	uint64_t head = 0;
 	bool good = read_register(fd, PMU_SYSCALLS_HEAD, &head);
 
-	if (good && PMU_SYSCALLS_MAGIC_OF(head) != PMU_SYSCALLS_MAGIC) {
+	list->n = PMU_SYSCALLS_N_OF(head);
+	if (good && (PMU_SYSCALLS_MAGIC_OF(head) != PMU_SYSCALLS_MAGIC ||
+		     list->n > PMU_SYSCALLS_MAX)) {
 		complain("only the machine of perfex exact counts system calls");
 		return false;
 	}
-	list->n = PMU_SYSCALLS_N_OF(head);
-	for (size_t i = 0; good && i < list->n && i < PMU_SYSCALLS_MAX; i++)
+	for (size_t i = 0; good && i < list->n; i++)
 		good = read_register(fd, PMU_SYSCALLS_LIST + (off_t)i, &list->entry[i]);
 	if (!good)
 		complain("cannot read the system calls, which the machine of perfex exact counts: "
@@ -136,7 +122,7 @@ bool syscalls_begin(struct syscalls *syscalls)
 	reader->registers = open(REGISTERS, O_RDONLY | O_CLOEXEC);
 	reader->names = fopen(SYSCALL_NAMES, "re");
 	if (reader->names)
-		return read_list(reader->registers, &reader->earlier);
+		return read_list(reader->registers, &reader->before);
 	complain("cannot read the names of system calls in " SYSCALL_NAMES ": %m");
 	return false;
 }
@@ -144,14 +130,15 @@ bool syscalls_begin(struct syscalls *syscalls)
 static void name_call(struct syscall_count *call, const char *abi, FILE *names)
 {
 	bool has_prefix = strcmp(abi, abi_names[PMU_SYSCALLS_X86_64]) != 0;
+	const char *name = OTHER;
 	struct syscall_line line;
+	char number[16];
 
-	if (call->is_other)
-		strcpy(line.name, OTHER);
-	else if (!find_number(names, abi, call->number, &line))
-		snprintf(line.name, sizeof(line.name), "%u", call->number);
+	snprintf(number, sizeof(number), "%u", call->number);
+	if (!call->is_other)
+		name = find_line(names, abi, number, NULL, &line) ? line.name : number;
 	snprintf(call->event, sizeof(call->event), SYSCALLS ":%s%s%s", has_prefix ? abi : "",
-		 has_prefix ? ":" : "", line.name);
+		 has_prefix ? ":" : "", name);
 }
 
 static void add_call(struct syscalls *syscalls, uint64_t entry, uint64_t count)
@@ -170,19 +157,21 @@ static void add_call(struct syscalls *syscalls, uint64_t entry, uint64_t count)
 
 bool syscalls_end(struct syscalls *syscalls)
 {
-	struct syscall_list *list = allocate(1, sizeof(*list));
-	bool good = read_list(syscalls->reader->registers, list);
+	return read_list(syscalls->reader->registers, &syscalls->reader->after);
+}
 
-	for (size_t i = 0; good && i < list->n; i++) {
-		uint64_t entry = list->entry[i],
+void syscalls_name(struct syscalls *syscalls)
+{
+	const struct syscall_list *after = &syscalls->reader->after;
+
+	for (size_t i = 0; i < after->n; i++) {
+		uint64_t entry = after->entry[i],
 			 count = PMU_SYSCALLS_COUNT(entry) -
-				 count_in(&syscalls->reader->earlier, entry);
+				 count_in(&syscalls->reader->before, entry);
 
 		if (count)
 			add_call(syscalls, entry, count);
 	}
-	free(list);
-	return good;
 }
 
 void syscalls_free(struct syscalls *syscalls)

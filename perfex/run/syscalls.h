@@ -37,18 +37,19 @@ struct syscall_reader;
 
 struct syscalls {
 	struct syscall_count *call; /* those with a count, by ABI and number */
-	size_t n;
+	size_t n;		    /* 0 until syscalls_name() */
 	uint64_t total;
 	struct syscall_reader *reader;
 };
 
 /*
- * The calls until now are not wanted.  Returns false after an error message.  Opens all that
- * syscalls_end() needs: the command may remove files.
+ * These read the calls before and after the run that matters.  They return false after an error
+ * message.  syscalls_begin() opens all that is needed later: the command may remove files.
  */
 bool syscalls_begin(struct syscalls *syscalls);
-/* Reads the calls since syscalls_begin().  Returns false after an error message. */
 bool syscalls_end(struct syscalls *syscalls);
+/* Makes the counts of the calls between the two. */
+void syscalls_name(struct syscalls *syscalls);
 /* After syscalls_begin(). */
 void syscalls_free(struct syscalls *syscalls);
 

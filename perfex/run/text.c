@@ -25,7 +25,7 @@ static int name_width(const struct recording *recording)
 
 		width = length > width ? length : width;
 	}
-	for (size_t i = 0; recording->options->shows_syscalls && i < recording->syscalls.n; i++) {
+	for (size_t i = 0; i < recording->syscalls.n; i++) {
 		size_t length = strlen(recording->syscalls.call[i].event);
 
 		width = length > width ? length : width;

@@ -111,15 +111,6 @@ static size_t place_in_order(const struct document *document, size_t event)
 	return n;
 }
 
-static const struct document_event *find_event(const struct document *document, const char *name,
-					       size_t place)
-{
-	for (size_t i = 0; i < document->n; i++)
-		if (strcmp(document->event[i].name, name) == 0 && place-- == 0)
-			return &document->event[i];
-	return NULL;
-}
-
 static bool same_modes(const struct document_event *a, const struct document_event *b,
 		       struct text_error *error)
 {
@@ -138,7 +129,7 @@ static bool compare_events(const struct document *a, const struct document *b, d
 	for (size_t i = 0; i < a->n; i++) {
 		const struct document_event *event = &a->event[i];
 		const struct document_event *other =
-			find_event(b, event->name, place_in_order(a, i));
+			document_find_event(b, event->name, place_in_order(a, i));
 		struct comparison *comparison;
 
 		if (!other) {
@@ -157,7 +148,7 @@ static bool compare_events(const struct document *a, const struct document *b, d
 		compare_estimates(comparison, confidence);
 	}
 	for (size_t i = 0; i < b->n; i++)
-		if (!find_event(a, b->event[i].name, place_in_order(b, i)))
+		if (!document_find_event(a, b->event[i].name, place_in_order(b, i)))
 			result->only_b[result->n_only_b++] = b->event[i].name;
 	return true;
 }

@@ -256,17 +256,18 @@ const char *document_syscall(const char *event)
 	return strncmp(event, CALL, strlen(CALL)) == 0 ? event + strlen(CALL) : NULL;
 }
 
-static bool has_event(const struct document *document, const char *name)
+const struct document_event *document_find_event(const struct document *document, const char *name,
+						 size_t place)
 {
 	for (size_t i = 0; i < document->n; i++)
-		if (strcmp(document->event[i].name, name) == 0)
-			return true;
-	return false;
+		if (strcmp(document->event[i].name, name) == 0 && place-- == 0)
+			return &document->event[i];
+	return NULL;
 }
 
 void document_add_syscall(struct document *document, const char *event)
 {
-	if (!has_event(document, SYSCALLS) || has_event(document, event))
+	if (!document_find_event(document, SYSCALLS, 0) || document_find_event(document, event, 0))
 		return;
 	document->event = reallocarray(document->event, document->n + 1, sizeof(*document->event));
 	if (!document->event)

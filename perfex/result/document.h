@@ -41,6 +41,9 @@ struct document {
 struct document *document_parse(const char *text, size_t length, struct text_error *error);
 void document_free(struct document *document);
 char *document_command(const struct document *document);
+/* Returns an event of this name, of several the one before which there are "place", or NULL. */
+const struct document_event *document_find_event(const struct document *document, const char *name,
+						 size_t place);
 /* Returns the name of the system call if this event counts the calls of one, else NULL. */
 const char *document_syscall(const char *event);
 /*

@@ -395,10 +395,12 @@ static void check_files(const struct exact_options *options)
 /* The shell has the caller's kind of terminal, unless the user names another. */
 static void choose_terminal(struct word_list *environment)
 {
-	for (size_t i = 0; i < environment->n; i++)
-		if (strncmp(environment->word[i], "TERM=", strlen("TERM=")) == 0)
-			return;
-	append_word(environment, text_print("TERM=%s", getenv("TERM") ?: "dumb"));
+	char *terminal = text_print("TERM=%s", getenv("TERM") ?: "dumb");
+
+	if (contents_has_variable(environment, terminal))
+		free(terminal);
+	else
+		append_word(environment, terminal);
 }
 
 /* A shell takes the place of COMMAND: nothing is counted, and the terminal is its input. */

@@ -21,7 +21,7 @@
 #define PERFEX MACHINE "/perfex"
 #define INPUT MACHINE "/input"
 
-static bool is_set(const struct word_list *variables, const char *variable)
+bool contents_has_variable(const struct word_list *variables, const char *variable)
 {
 	size_t length = strcspn(variable, "=") + 1;
 
@@ -42,7 +42,7 @@ static char **make_environment(const struct exact_options *options, char *home, 
 	size_t n = 0;
 
 	for (size_t i = 0; i < sizeof(usual) / sizeof(usual[0]); i++)
-		if (usual[i] && !is_set(&options->environment, usual[i]))
+		if (usual[i] && !contents_has_variable(&options->environment, usual[i]))
 			environment[n++] = usual[i];
 	for (size_t i = 0; i < options->environment.n; i++)
 		environment[n++] = (char *)options->environment.word[i];
@@ -199,7 +199,7 @@ static void write_path(FILE *job, const struct files *files, const struct exact_
 {
 	char *path = needs_path(files);
 
-	if (!is_set(&options->environment, path))
+	if (!contents_has_variable(&options->environment, path))
 		fprintf(job, "%s%s%c", path, options->shell ? ":" MACHINE : "", '\0');
 	free(path);
 }

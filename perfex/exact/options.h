@@ -33,6 +33,8 @@ struct contents {
 	bool has_counters; /* the machine */
 };
 
+/* Do the variables have one of this name?  variable: NAME=VALUE */
+bool contents_has_variable(const struct word_list *variables, const char *variable);
 void contents_gather(struct contents *contents, const struct exact_options *options,
 		     const struct machine *machine);
 /* Adds the job of the machine, and ends the archive.  Returns its descriptor. */

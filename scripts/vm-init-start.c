@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/random.h>
-#include <stdbool.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -64,24 +63,20 @@ int start_before_files(struct start *start)
 	return 0;
 }
 
-/*
- * Executes instructions until the time stamp is the goal. Returns false if an interrupt came
- * between, or if it was too late.
- */
-static bool pass_time_until(unsigned long long goal)
+/* Executes instructions until the time stamp is the goal. If it is too late, or too early, does nothing. */
+static void pass_time_until(unsigned long long goal)
 {
 	unsigned long long left = goal - __builtin_ia32_rdtsc();
 	unsigned long instructions = left / 2, loops = instructions / 2;
 
 	if (left > 2 * AHEAD || loops < 2)
-		return false;
+		return;
 	asm volatile("	test	$1, %1\n"
 		     "	jz	1f\n"
 		     "	nop\n"
 		     "1:	dec	%0\n"
 		     "	jnz	1b\n"
 		     : "+r"(loops) : "r"(instructions) : "cc");
-	return __builtin_ia32_rdtsc() - goal < 100;
 }
 
 /*

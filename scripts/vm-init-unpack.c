@@ -12,6 +12,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -124,9 +125,17 @@ static const char *for_each(const char *archive, size_t size, bool (*action)(con
 	return "the archive, which is damaged";
 }
 
-const char *unpack(const char *archive, size_t size)
+const char *unpack(off_t address, size_t size)
 {
-	const char *failed = for_each(archive, size, make_entry);
+	int fd = open("/dev/mem", O_RDONLY | O_CLOEXEC);
+	char *archive = fd < 0 ? MAP_FAILED : mmap(NULL, size, PROT_READ, MAP_SHARED, fd, address);
+	const char *failed = "/dev/mem";
 
-	return failed ?: for_each(archive, size, set_times);
+	if (archive != MAP_FAILED) {
+		failed = for_each(archive, size, make_entry) ?: for_each(archive, size, set_times);
+		munmap(archive, size);
+	}
+	if (fd >= 0)
+		close(fd);
+	return failed;
 }

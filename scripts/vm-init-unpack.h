@@ -3,12 +3,14 @@
 #define SCRIPTS_VM_INIT_UNPACK_H
 
 #include <stddef.h>
+#include <sys/types.h>
 
 /*
  * Makes the files of an archive in cpio's format "newc" (cpio(5)), which ends with the entry
- * "TRAILER!!!". They get the modes and the times of the archive. A directory may be there already.
- * Returns NULL, or the name of the entry that cannot be made, with errno set.
+ * "TRAILER!!!". It is in the machine's memory, at this physical address, in at most that many bytes.
+ * The files get the modes and the times of the archive. A directory may be there already. Returns
+ * NULL, or the name of the file that cannot be made, with errno set.
  */
-const char *unpack(const char *archive, size_t size);
+const char *unpack(off_t address, size_t size);
 
 #endif

@@ -577,23 +577,15 @@ static void send_named_files(void)
 		send_named_file(name);
 }
 
-/* Makes the files that are in memory beside that of the kernel. */
+/* Makes the files that are in memory beside that of the kernel. place: ADDRESS,SIZE */
 static void unpack_files(char *place)
 {
-	const char *archive, *unmade;
 	char *end;
 	off_t address = strtoull(place, &end, 16);
-	size_t size = strtoull(end + strspn(end, ","), NULL, 16);
-	int fd = open("/dev/mem", O_RDONLY | O_CLOEXEC);
+	const char *unmade = unpack(address, strtoull(end + strspn(end, ","), NULL, 16));
 
-	archive = mmap(NULL, size, PROT_READ, MAP_SHARED, fd, address);
-	if (fd < 0 || archive == MAP_FAILED)
-		fail("read", "the archive of files");
-	unmade = unpack(archive, size);
 	if (unmade)
 		fail("make the file", unmade);
-	munmap((void *)archive, size);
-	close(fd);
 }
 
 /* Two machines that did the same end at the same instruction. The kernel's log shows it. */

@@ -182,11 +182,18 @@ size_t machine_files_size(const struct machine *machine)
  * The files are in a memory module that the kernel does not use, so that they change nothing of how
  * it boots.  Its address is above all other memory, some of which may begin at 4 GB.
  */
+static const uint64_t high_memory = 4ull << 30;
+
 static uint64_t files_address(const struct machine *machine)
 {
-	const uint64_t gb = 1024 * 1024 * 1024;
+	return high_memory + ((uint64_t)(machine->memory_mb + 1023) / 1024 << 30);
+}
 
-	return 4 * gb + (machine->memory_mb + 1023) / 1024 * gb;
+/* Returns the size of all memory, in bytes, if modules begin at high_memory or later. */
+static uint64_t largest_memory(const struct machine *machine)
+{
+	return ((uint64_t)machine->memory_mb << 20) + files_address(machine) - high_memory +
+	       machine_files_size(machine);
 }
 
 void machine_add(struct archive *archive, const struct machine *machine, const char *file,
@@ -256,10 +263,9 @@ static char **make_command(const struct machine *machine, int boot, int files, c
 		"-cpu",
 		text_print("%s%s", machine->processor.cpu,
 			   machine_has_counters(machine) ? ",pmu-syscalls=on" : ""),
-		/* maxmem: up to where the module of the files may be. */
 		"-m",
-		text_print("%u,slots=1,maxmem=%uM", machine->memory_mb,
-			   3 * machine->memory_mb + 2048),
+		text_print("%u,slots=1,maxmem=%" PRIu64, machine->memory_mb,
+			   largest_memory(machine)),
 		"-object",
 		text_print("memory-backend-file,id=files,share=off,mem-path=/proc/self/fd/%d,"
 			   "size=%zu",

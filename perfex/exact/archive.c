@@ -53,7 +53,7 @@ static void take_pages(struct archive *archive, const char *name, size_t size)
 	take_room(archive, name, (size + strlen(name) + 2 * PAGE - 1) / PAGE * PAGE);
 }
 
-/* The kernel's archive has no slash in front of a name. */
+/* Names in the archive have no slash in front. */
 static void write_entry(struct archive *archive, const char *name, mode_t mode, const char *data,
 			size_t size)
 {

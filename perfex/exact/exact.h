@@ -55,7 +55,7 @@ struct needing {
 /* The files of the machine. */
 struct files {
 	struct archive archive;
-	void *names; /* of the entries of the archive: a tree of tsearch(3) */
+	void *names; /* of the entries of the archive: a set */
 	struct needing *needing;
 	size_t n_needing, n_settled;
 	struct word_list directories; /* that have programs, beyond the usual ones */
@@ -78,6 +78,8 @@ bool files_is_of_machine(const char *path);
 char *files_add(struct files *files, const char *path);
 /* The same, with all that is in a directory.  Returns false with errno set. */
 bool files_add_tree(struct files *files, const char *path);
+/* Returns the path without links on the way to the file, for free(); NULL if there is no way. */
+char *files_resolve(const char *path);
 /* Is it in the archive? */
 bool files_has(const struct files *files, const char *path);
 /*

@@ -8,7 +8,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <search.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -16,23 +15,10 @@
 /* FIRST_SECOND: the machine's clock begins on 1 January 2026. */
 enum { MAX_LINKS = 40, FIRST_SECOND = 1767225600 };
 
-static int compare_names(const void *a, const void *b)
-{
-	return strcmp(a, b);
-}
-
 /* Returns true if the archive had no entry of this name until now. */
 static bool is_new(struct files *files, const char *name)
 {
-	char *copy = strdup(name);
-	char **found = copy ? tsearch(copy, &files->names, compare_names) : NULL;
-
-	if (!found)
-		fail("out of memory");
-	if (*found == copy)
-		return true;
-	free(copy);
-	return false;
+	return names_insert(&files->names, text_print("%s", name));
 }
 
 /* The machine has files of its own with these names: see scripts/vm-init.c. */
@@ -165,10 +151,8 @@ static bool add_entry(struct files *files, const char *path, mode_t mode)
 	}
 	if (!added) {
 		int error = errno;
-		char *copy = *(char **)tfind(name, &files->names, compare_names);
 
-		tdelete(name, &files->names, compare_names);
-		free(copy);
+		names_remove(&files->names, name);
 		errno = error;
 	}
 	free(name);
@@ -306,7 +290,7 @@ const char *files_error(int error)
 /* A link to nowhere stays one. */
 static void add_from(struct files *files, const char *directory, const char *name)
 {
-	char *path = text_print("%s/%s", strcmp(directory, "/") == 0 ? "" : directory, name);
+	char *path = names_join(directory, name);
 	char *real = files_add(files, path);
 
 	if ((!real && errno != ENOENT && errno != ELOOP && errno != EXDEV) ||
@@ -350,7 +334,7 @@ bool files_has(const struct files *files, const char *path)
 {
 	char *real = realpath(path, NULL),
 	     *name = real ? names_in_machine(&files->renamed, real) : NULL;
-	bool has = name && tfind(name, &files->names, compare_names);
+	bool has = name && names_contain(&files->names, name);
 
 	free(name);
 	free(real);
@@ -366,33 +350,48 @@ bool files_leave_out(struct files *files, const char *path)
 	return real;
 }
 
+char *files_resolve(const char *path)
+{
+	size_t length = strlen(path), start;
+	char *above, *directory, *name, *resolved = NULL;
+
+	while (length > 1 && path[length - 1] == '/')
+		length--;
+	for (start = length; start && path[start - 1] != '/'; start--)
+		;
+	name = text_print("%.*s", (int)(length - start), path + start);
+	above = start ? text_print("%.*s", (int)start, path) : text_print(".");
+	if (!*name || strcmp(name, ".") == 0 || strcmp(name, "..") == 0) {
+		resolved = realpath(path, NULL);
+	} else {
+		directory = realpath(above, NULL);
+		if (directory)
+			resolved = names_join(directory, name);
+		free(directory);
+	}
+	free(above);
+	free(name);
+	return resolved;
+}
+
 bool files_leave_out_name(struct files *files, const char *path)
 {
-	char *copy = text_print("%s", path), *slash, *directory;
+	char *resolved = files_resolve(path);
 	struct stat status;
 
-	while ((slash = strrchr(copy, '/')) && slash > copy && !slash[1])
-		*slash = '\0';
-	if (lstat(copy, &status) < 0 || !S_ISLNK(status.st_mode)) {
-		free(copy);
-		return files_leave_out(files, path);
+	if (!resolved)
+		return false;
+	if (lstat(resolved, &status) < 0) {
+		free(resolved);
+		return false;
 	}
-	slash = strrchr(copy, '/');
-	if (slash)
-		*slash = '\0';
-	directory = realpath(!slash ? "." : slash > copy ? copy : "/", NULL);
-	if (directory)
-		append_word(&files->left_out,
-			    text_print("%s/%s", strcmp(directory, "/") == 0 ? "" : directory,
-				       slash ? slash + 1 : copy));
-	free(copy);
-	free(directory);
-	return directory;
+	append_word(&files->left_out, resolved);
+	return true;
 }
 
 void files_free(struct files *files)
 {
-	tdestroy(files->names, free);
+	names_free(files->names);
 	for (size_t i = 0; i < files->n_needing; i++)
 		free(files->needing[i].path);
 	free(files->needing);

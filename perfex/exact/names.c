@@ -5,8 +5,15 @@
 #include "../perfex.h"
 #include "../textfile.h"
 
+#include <search.h>
 #include <stdlib.h>
 #include <string.h>
+
+char *names_join(const char *directory, const char *name)
+{
+	return text_print("%s/%s", strcmp(directory, "/") == 0 ? "" : directory,
+			  name + strspn(name, "/"));
+}
 
 bool names_is_below(const char *path, const char *directory)
 {
@@ -105,4 +112,39 @@ char *names_of_target(const struct renamed *renamed, const char *directory, cons
 	free(clean);
 	free(path);
 	return name;
+}
+
+static int compare_names(const void *a, const void *b)
+{
+	return strcmp(a, b);
+}
+
+bool names_insert(void **set, char *name)
+{
+	char **found = tsearch(name, set, compare_names);
+
+	if (!found)
+		fail("out of memory");
+	if (*found == name)
+		return true;
+	free(name);
+	return false;
+}
+
+bool names_contain(void *const *set, const char *name)
+{
+	return tfind(name, set, compare_names);
+}
+
+void names_remove(void **set, const char *name)
+{
+	char *copy = *(char **)tfind(name, set, compare_names);
+
+	tdelete(name, set, compare_names);
+	free(copy);
+}
+
+void names_free(void *set)
+{
+	tdestroy(set, free);
 }

@@ -9,7 +9,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <search.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -51,32 +50,14 @@ static const char *const hosts_own[] = { "/etc/group", "/etc/ld.so.cache", "/etc
 /* The first letter of a note. */
 enum { OTHER_FILE = 'f', LEADS_OUT = 'l', PROGRAM = 'p' };
 
-/* In the process that follows COMMAND.  The trees are of tsearch(3). */
+/* In the process that follows COMMAND.  The sets are those of names.h. */
 struct finding {
 	const struct files *files; /* of the machine, without those that are found */
 	const char *home;	   /* that COMMAND has on the host alone */
-	void *seen;		   /* letters of notes, and paths as they were used */
-	void *missing; /* paths, without links, of files that were not there at their first use */
+	void *seen;		   /* set of letters of notes, and paths as they were used */
+	void *missing; /* set of paths, without links, of files that were not there at first */
 	int notes;     /* file of strings: a letter, the time of the last change, a blank, a path */
 };
-
-static int compare_strings(const void *a, const void *b)
-{
-	return strcmp(a, b);
-}
-
-/* Takes the string, which is from malloc().  Returns true if it was not in the tree. */
-static bool insert_string(void **tree, char *string)
-{
-	char **found = tsearch(string, tree, compare_strings);
-
-	if (!found)
-		fail("out of memory");
-	if (*found == string)
-		return true;
-	free(string);
-	return false;
-}
 
 /* Reads the link /proc/THREAD/NAME to a directory.  Returns false if there is none. */
 static bool read_directory(pid_t thread, const char *name, char *directory, size_t size)
@@ -87,12 +68,6 @@ static bool read_directory(pid_t thread, const char *name, char *directory, size
 	free(link);
 	directory[n > 0 ? n : 0] = '\0';
 	return n > 0 && *directory == '/';
-}
-
-static char *join_path(const char *directory, const char *path)
-{
-	return text_print("%s/%s", strcmp(directory, "/") == 0 ? "" : directory,
-			  path + strspn(path, "/"));
 }
 
 /*
@@ -111,7 +86,7 @@ static char *find_path(const struct finding *finding, const struct traced_call *
 	if (*path == '/') {
 		bool has_root = read_directory(call->thread, "root", directory, sizeof(directory));
 
-		return join_path(has_root ? directory : "/", path);
+		return names_join(has_root ? directory : "/", path);
 	}
 	if (using->directory >= 0 && (int)call->arguments[using->directory] != AT_FDCWD)
 		snprintf(name, sizeof(name), "fd/%d", (int)call->arguments[using->directory]);
@@ -119,38 +94,13 @@ static char *find_path(const struct finding *finding, const struct traced_call *
 		return NULL;
 	*leads_out =
 		names_is_renamed(renamed, directory) && names_leads_out(renamed, directory, path);
-	return join_path(directory, path);
-}
-
-/* Returns the path without links on the way to the file, for free(); NULL if there is none. */
-static char *resolve_path(const char *path)
-{
-	size_t length = strlen(path), start;
-	char *above, *directory, *name, *resolved = NULL;
-
-	while (length > 1 && path[length - 1] == '/')
-		length--;
-	for (start = length; start && path[start - 1] != '/'; start--)
-		;
-	name = text_print("%.*s", (int)(length - start), path + start);
-	above = text_print("%.*s", (int)(start ? start : 1), path);
-	if (!*name || strcmp(name, ".") == 0 || strcmp(name, "..") == 0) {
-		resolved = realpath(path, NULL);
-	} else {
-		directory = realpath(above, NULL);
-		if (directory)
-			resolved = join_path(directory, name);
-		free(directory);
-	}
-	free(above);
-	free(name);
-	return resolved;
+	return names_join(directory, path);
 }
 
 static bool is_missing(const struct finding *finding, const char *path)
 {
-	char *resolved = resolve_path(path);
-	bool missing = resolved && tfind(resolved, &finding->missing, compare_strings);
+	char *resolved = files_resolve(path);
+	bool missing = resolved && names_contain(&finding->missing, resolved);
 
 	free(resolved);
 	return missing;
@@ -198,13 +148,13 @@ static void note_file(struct finding *finding, const char *path, char letter)
 	struct stat status;
 	char *resolved;
 
-	if (!insert_string(&finding->seen, text_print("%c%s", letter, path)))
+	if (!names_insert(&finding->seen, text_print("%c%s", letter, path)))
 		return;
-	resolved = resolve_path(path);
+	resolved = files_resolve(path);
 	if (!resolved || is_hosts_own(finding, resolved)) {
 		free(resolved);
 	} else if (lstat(resolved, &status) < 0) {
-		insert_string(&finding->missing, resolved);
+		names_insert(&finding->missing, resolved);
 	} else {
 		if (!leads_by_missing(finding, path) &&
 		    (letter == PROGRAM || !files_has(finding->files, path)))
@@ -227,7 +177,7 @@ static void note_call(void *context, const struct traced_call *call)
 		if (path)
 			note_file(finding, path, executes ? PROGRAM : OTHER_FILE);
 		if (path && leads_out &&
-		    insert_string(&finding->seen, text_print("%c%s", LEADS_OUT, path)))
+		    names_insert(&finding->seen, text_print("%c%s", LEADS_OUT, path)))
 			write_note(finding, LEADS_OUT, &(struct timespec){ 0 }, path);
 		free(path);
 	}

@@ -246,8 +246,8 @@ static void explain_end(const struct machine *machine, const struct machine_resu
 	int status = result->wait_status;
 
 	if (result->out_of_memory)
-		complain("the machine has no memory left of %u MB, and has killed a process; give "
-			 "--memory=MB",
+		complain("the machine has no memory left of %u MB, which also keeps the outputs, and "
+			 "has killed a process; give --memory=MB",
 			 machine->memory_mb);
 	if (WIFSIGNALED(status) && WTERMSIG(status) == SIGILL)
 		complain("COMMAND has executed an instruction that the processor %s does not have",
@@ -328,6 +328,8 @@ static int run_exactly(struct exact_options *options)
 		      stderr);
 	if (machine_run(&machine, archive, &result, &ended_by))
 		status = write_result(options, &machine, &result);
+	else
+		explain_end(&machine, &result);
 	machine_result_free(&result);
 	if (ended_by)
 		status = exit_as(W_EXITCODE(0, ended_by));

@@ -125,17 +125,15 @@ static const char *for_each(const char *archive, size_t size, bool (*action)(con
 	return "the archive, which is damaged";
 }
 
-const char *unpack(off_t address, size_t size)
+const char *unpack(const struct shared *shared)
 {
-	int fd = open("/dev/mem", O_RDONLY | O_CLOEXEC);
-	char *archive = fd < 0 ? MAP_FAILED : mmap(NULL, size, PROT_READ, MAP_SHARED, fd, address);
-	const char *failed = "/dev/mem";
+	const size_t room = shared->archive_room;
+	char *archive = shared_map(shared, 0, room);
+	const char *failed;
 
-	if (archive != MAP_FAILED) {
-		failed = for_each(archive, size, make_entry) ?: for_each(archive, size, set_times);
-		munmap(archive, size);
-	}
-	if (fd >= 0)
-		close(fd);
+	if (archive == MAP_FAILED)
+		return "/dev/mem";
+	failed = for_each(archive, room, make_entry) ?: for_each(archive, room, set_times);
+	munmap(archive, room);
 	return failed;
 }

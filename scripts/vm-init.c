@@ -14,11 +14,13 @@
  * lengths are 0 in the report, because they are complete when it comes. vm_seconds limits the
  * command, in seconds of the guest. Then there may also be:
  *
- * vm_archive=ADDRESS,SIZE	physical memory beside that of the kernel, with an archive of further
- *		files, among them /job. They do not change the instruction at which the command starts:
- *		see vm-init-start.h
- * vm_send=FILE[,FILE]	each FILE that is there goes to port 3 when the command has ended, behind a
- *		line "file LENGTH FILE"
+ * vm_archive=ADDRESS,SIZE,ROOM	physical memory beside that of the kernel. In the first ROOM bytes it
+ *		has an archive of further files, among them /job. They do not change the instruction at which the command starts:
+ *		see vm-init-start.h. When the command has ended, this memory takes what it has written,
+ *		and no serial port does. Each output or file begins at the next multiple of 4096 bytes.
+ *		Port 3 takes a line "file LENGTH NAME" for each; the outputs are /dev/stdout and
+ *		/dev/stderr.
+ * vm_send=FILE[,FILE]	each FILE that is there goes to the memory of vm_archive, too
  * vm_end=1	process 1 restarts the machine in the end, with which QEMU ends if it has -no-reboot
  */
 #define _GNU_SOURCE
@@ -47,11 +49,14 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "vm-init-shared.h"
 #include "vm-init-start.h"
 #include "vm-init-unpack.h"
 
 #define ROOT	"/host"
 #define P9	"trans=virtio,version=9p2000.L,msize=262144,access=any"
+
+enum { PAGE = 4096 };
 
 struct job {
 	const char	*directory;
@@ -539,50 +544,77 @@ static void keep_outputs(struct output *outputs)
 	}
 }
 
-static void send_file(int serial, int file)
+static void send_by_port(int number, int file)
 {
 	static char buffer[65536];
+	int serial = open_serial(number);
 	ssize_t n;
 
+	lseek(file, 0, SEEK_SET);
 	while ((n = read(file, buffer, sizeof(buffer))) > 0)
 		write_all(serial, buffer, n);
 	close_serial(serial);
 }
 
-static void pass_on_kept(const struct output *outputs)
+/* A file that cannot be sent is told, and the others are. */
+static void send_by_memory(const struct shared *shared, const char *name, int file)
 {
-	for (int i = 0; i < 2; i++) {
-		lseek(outputs[i].port, 0, SEEK_SET);
-		send_file(open_serial(i + 1), outputs[i].port);
-	}
-}
-
-static void send_named_file(const char *name)
-{
-	int fd = open(name, O_RDONLY | O_CLOEXEC);
+	static size_t offset;
 	struct stat status;
 
-	if (fd < 0 || fstat(fd, &status))
+	if (fstat(file, &status) || shared_copy(shared, offset, file, status.st_size)) {
+		report("failed cannot send %s: %s\n", name, strerror(errno));
 		return;
+	}
 	report("file %llu %s\n", (unsigned long long)status.st_size, name);
-	send_file(open_serial(3), fd);
-	close(fd);
+	offset += (status.st_size + PAGE - 1) / PAGE * PAGE;
 }
 
-static void send_named_files(void)
+static void send_named_files(const struct shared *shared)
 {
 	char *names = getenv("vm_send"), *name;
 
-	while ((name = strsep(&names, ",")))
-		send_named_file(name);
+	while ((name = strsep(&names, ","))) {
+		int file = open(name, O_RDONLY | O_CLOEXEC);
+
+		if (file < 0)
+			continue;
+		send_by_memory(shared, name, file);
+		close(file);
+	}
 }
 
-/* Makes the files that are in memory beside that of the kernel. place: ADDRESS,SIZE */
-static void unpack_files(char *place)
+static void send_kept(const struct shared *shared, const struct output *outputs)
 {
+	static const char *const names[] = { "/dev/stdout", "/dev/stderr" };
+
+	for (int i = 0; i < 2; i++) {
+		if (shared->size)
+			send_by_memory(shared, names[i], outputs[i].port);
+		else
+			send_by_port(i + 1, outputs[i].port);
+	}
+	if (shared->size)
+		send_named_files(shared);
+}
+
+/* place: ADDRESS,SIZE,ROOM, or NULL for none */
+static struct shared read_place(const char *place)
+{
+	struct shared shared = { 0 };
 	char *end;
-	off_t address = strtoull(place, &end, 16);
-	const char *unmade = unpack(address, strtoull(end + strspn(end, ","), NULL, 16));
+
+	if (place) {
+		shared.address = strtoull(place, &end, 16);
+		shared.size = strtoull(end + strspn(end, ","), &end, 16);
+		shared.archive_room = strtoull(end + strspn(end, ","), NULL, 16);
+	}
+	return shared;
+}
+
+static void unpack_files(const struct shared *shared)
+{
+	const char *unmade = unpack(shared);
 
 	if (unmade)
 		fail("make the file", unmade);
@@ -601,7 +633,7 @@ static void tell_time(void)
 
 int main(void)
 {
-	char *archive = getenv("vm_archive");
+	struct shared shared = read_place(getenv("vm_archive"));
 	struct output outputs[2];
 	struct start start;
 	struct job job;
@@ -632,13 +664,13 @@ int main(void)
 	start_loopback();
 	if (sethostname("vm", 2))
 		fail("set", "the host name");
-	if (archive && start_before_files(&start))
+	if (shared.size && start_before_files(&start))
 		fail("prepare", "the start");
-	if (archive)
-		unpack_files(archive);
+	if (shared.size)
+		unpack_files(&shared);
 	if (in_memory)
 		read_job(&job);
-	if (archive ? start_after_files(&start) : in_memory ? seed_random_numbers(512) : 0)
+	if (shared.size ? start_after_files(&start) : in_memory ? seed_random_numbers(512) : 0)
 		fail("seed", "the random numbers");
 	status = run(&job, outputs);
 	/* Time leaps while the host takes the outputs. */
@@ -646,8 +678,7 @@ int main(void)
 	sync();
 	if (in_memory) {
 		tell_time();
-		pass_on_kept(outputs);
-		send_named_files();
+		send_kept(&shared, outputs);
 	}
 	report("%s %d %llu %llu\n", timed_out ? "late" : WIFSIGNALED(status) ? "killed" : "exited",
 	       WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status),

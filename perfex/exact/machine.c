@@ -29,7 +29,9 @@
 	"nmi_watchdog=0 nosoftlockup nokaslr norandmaps rdinit=/init vm_files=memory "             \
 	"vm_send=" MACHINE_COUNTS "," MACHINE_REGIONS " vm_end=1 "
 
-enum { LOG, OUTPUT, ERROR, CONTROL, N_PORTS };
+enum { LOG, CONTROL, N_PORTS };
+
+enum { PAGE = 4096 };
 
 enum { NAMES_COLUMN = 8 };
 
@@ -180,11 +182,18 @@ size_t machine_files_size(const struct machine *machine)
 
 /*
  * The files are in a memory module that the kernel does not use, so that they change nothing of how
- * it boots.  Its address is above all other memory, some of which may begin at 4 GB.
+ * it boots.  In the end it takes what COMMAND has written.  Its address is above all other memory,
+ * some of which may begin at 4 GB.
  */
 static const uint64_t high_memory = 4ull << 30;
 
-static uint64_t files_address(const struct machine *machine)
+/* Until the end the machine keeps all that it sends, so that this is enough. */
+static uint64_t module_size(const struct machine *machine)
+{
+	return (uint64_t)machine->memory_mb << 20;
+}
+
+static uint64_t module_address(const struct machine *machine)
 {
 	return high_memory + ((uint64_t)(machine->memory_mb + 1023) / 1024 << 30);
 }
@@ -192,8 +201,8 @@ static uint64_t files_address(const struct machine *machine)
 /* Returns the size of all memory, in bytes, if modules begin at high_memory or later. */
 static uint64_t largest_memory(const struct machine *machine)
 {
-	return ((uint64_t)machine->memory_mb << 20) + files_address(machine) - high_memory +
-	       machine_files_size(machine);
+	return module_size(machine) + module_address(machine) - high_memory +
+	       ((uint64_t)machine->memory_mb << 20);
 }
 
 void machine_add(struct archive *archive, const struct machine *machine, const char *file,
@@ -232,8 +241,7 @@ static int keep_open(int fd)
 
 static char **make_command(const struct machine *machine, int boot, int files, const int *ports)
 {
-	const size_t size = machine_files_size(machine);
-	const uint64_t address = files_address(machine);
+	const uint64_t size = module_size(machine), address = module_address(machine);
 	char *command[] = {
 		machine_file(machine, LOADER),
 		"--library-path",
@@ -267,8 +275,8 @@ static char **make_command(const struct machine *machine, int boot, int files, c
 		text_print("%u,slots=1,maxmem=%" PRIu64, machine->memory_mb,
 			   largest_memory(machine)),
 		"-object",
-		text_print("memory-backend-file,id=files,share=off,mem-path=/proc/self/fd/%d,"
-			   "size=%zu",
+		text_print("memory-backend-file,id=files,share=on,mem-path=/proc/self/fd/%d,"
+			   "size=%" PRIu64,
 			   keep_open(files), size),
 		"-device",
 		text_print("pc-dimm,memdev=files,addr=%" PRIu64, address),
@@ -277,18 +285,16 @@ static char **make_command(const struct machine *machine, int boot, int files, c
 		"-initrd",
 		text_print("/proc/self/fd/%d", keep_open(boot)),
 		"-append",
-		text_print("%svm_archive=%#" PRIx64 ",%#zx %s", KERNEL_ARGUMENTS, address, size,
-			   machine->processor.kernel),
+		text_print("%svm_archive=%#" PRIx64 ",%#" PRIx64 ",%#zx %s", KERNEL_ARGUMENTS,
+			   address, size, machine_files_size(machine), machine->processor.kernel),
 		"-serial",
 		text_print("file:/proc/self/fd/%d", ports[LOG]),
 		"-chardev",
-		machine->has_terminal
-			? "stdio,id=output,signal=off"
-			: text_print("file,id=output,path=/proc/self/fd/%d", ports[OUTPUT]),
+		machine->has_terminal ? "stdio,id=terminal,signal=off" : "null,id=terminal",
 		"-serial",
-		"chardev:output",
+		"chardev:terminal",
 		"-serial",
-		text_print("file:/proc/self/fd/%d", ports[ERROR]),
+		"null",
 		"-serial",
 		text_print("file:/proc/self/fd/%d", ports[CONTROL]),
 		NULL,
@@ -343,23 +349,29 @@ become_emulator(const struct machine *machine, int boot, int files, const int *p
 	_exit(EXIT_PERFEX);
 }
 
-/* Returns the contents of a file in memory, for free(). */
-static char *take_contents(int fd, size_t *size)
+/* Returns size bytes of a file in memory at offset, for free(); fewer if the file is shorter. */
+static struct machine_text take_contents(int fd, uint64_t offset, size_t size)
 {
-	off_t length = lseek(fd, 0, SEEK_END);
-	char *text = allocate(length > 0 ? (size_t)length : 0, 1);
+	struct machine_text taken = { .text = allocate(size, 1) };
 
-	*size = 0;
-	while (length > 0 && *size < (size_t)length) {
-		ssize_t n = pread(fd, text + *size, (size_t)length - *size, (off_t)*size);
+	while (taken.size < size) {
+		ssize_t n = pread(fd, taken.text + taken.size, size - taken.size,
+				  (off_t)(offset + taken.size));
 
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n <= 0)
 			break;
-		*size += (size_t)n;
+		taken.size += (size_t)n;
 	}
-	return text;
+	return taken;
+}
+
+static struct machine_text take_port(int fd)
+{
+	off_t size = lseek(fd, 0, SEEK_END);
+
+	return take_contents(fd, 0, size > 0 ? (size_t)size : 0);
 }
 
 /*
@@ -427,75 +439,83 @@ static bool take_status(const char *line, int *wait_status)
 	return true;
 }
 
-static bool is_line(const char *text, const char *line)
+/* Returns the place of a file that the machine sends; NULL if perfex knows no such file. */
+static struct machine_text *find_file(struct machine_result *result, const char *line)
 {
-	size_t length = strlen(line);
+	const struct {
+		const char *name;
+		struct machine_text *file;
+	} files[] = {
+		{ "/dev/stdout", &result->output },
+		{ "/dev/stderr", &result->error },
+		{ MACHINE_COUNTS, &result->counts },
+		{ MACHINE_REGIONS, &result->regions },
+	};
 
-	return strncmp(text, line, length) == 0 && text[length] == '\n';
-}
+	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
+		size_t length = strlen(files[i].name);
 
-static void keep_file(struct machine_text *file, const char *text, size_t size)
-{
-	free(file->text);
-	*file = (struct machine_text){ .text = allocate(size, 1), .size = size };
-	memcpy(file->text, text, size);
+		if (strncmp(line, files[i].name, length) == 0 && line[length] == '\n')
+			return files[i].file;
+	}
+	return NULL;
 }
 
 /*
- * The reports are lines.  The contents of a file that the machine sends follow the line "file
- * LENGTH NAME".  Returns false unless a status is there.
+ * The reports are lines.  "file LENGTH NAME" says that the module has a file, behind those of
+ * earlier lines.  COMMAND can forge a line, so no length is trusted.  Returns false unless a status
+ * is there.
  */
-static bool take_reports(const char *text, size_t size, struct machine_result *result)
+static bool take_reports(const struct machine_text *reports, int module, uint64_t module_size,
+			 struct machine_result *result)
 {
-	const char *end = text + size, *next;
+	const char *line = reports->text, *end = line + reports->size, *next;
+	struct machine_text *file;
+	uint64_t offset = 0;
 	size_t length;
 	int name;
 
-	for (; (next = memchr(text, '\n', (size_t)(end - text))); text = next) {
+	for (; (next = memchr(line, '\n', (size_t)(end - line))); line = next) {
 		next++;
-		if (take_status(text, &result->wait_status))
+		if (take_status(line, &result->wait_status))
 			return true;
-		if (strncmp(text, "failed ", 7) == 0)
-			complain("in the machine: %.*s", (int)(next - text - 8), text + 7);
-		if (sscanf(text, "file %zu %n", &length, &name) != 1)
+		if (strncmp(line, "failed ", 7) == 0)
+			complain("in the machine: %.*s", (int)(next - line - 8), line + 7);
+		if (sscanf(line, "file %zu %n", &length, &name) != 1)
 			continue;
-		if (length > (size_t)(end - next))
+		file = find_file(result, line + name);
+		if (!file || offset > module_size || length > module_size - offset)
 			return false;
-		if (is_line(text + name, MACHINE_COUNTS))
-			keep_file(&result->counts, next, length);
-		else if (is_line(text + name, MACHINE_REGIONS))
-			keep_file(&result->regions, next, length);
-		next += length;
+		free(file->text);
+		*file = take_contents(module, offset, length);
+		offset += (length + PAGE - 1) / PAGE * PAGE;
 	}
 	return false;
 }
 
 /* The last lines of what the kernel and the emulator have said show what went wrong. */
-static void complain_of_machine(const char *log, size_t size)
+static void complain_of_machine(const struct machine_text *log)
 {
-	const char *start = log + size;
+	const char *end = log->text + log->size, *start = end;
 
-	for (int lines = 0; start > log && lines <= 8; start--)
+	for (int lines = 0; start > log->text && lines <= 8; start--)
 		lines += start[-1] == '\n';
 	complain("the machine ended before COMMAND did; its last messages are:");
-	write_all(STDERR_FILENO, start, (size_t)(log + size - start));
+	write_all(STDERR_FILENO, start, (size_t)(end - start));
 }
 
-static bool take_results(const int *ports, struct machine_result *result)
+static bool take_results(const struct machine *machine, const int *ports, int module,
+			 struct machine_result *result)
 {
-	size_t log_size, control_size;
-	char *log = take_contents(ports[LOG], &log_size),
-	     *control = take_contents(ports[CONTROL], &control_size);
+	struct machine_text log = take_port(ports[LOG]), reports = take_port(ports[CONTROL]);
 	bool ended;
 
-	result->output.text = take_contents(ports[OUTPUT], &result->output.size);
-	result->error.text = take_contents(ports[ERROR], &result->error.size);
-	result->out_of_memory = memmem(log, log_size, "Out of memory:", 14);
-	ended = take_reports(control, control_size, result);
+	result->out_of_memory = memmem(log.text, log.size, "Out of memory:", 14);
+	ended = take_reports(&reports, module, module_size(machine), result);
 	if (!ended)
-		complain_of_machine(log, log_size);
-	free(control);
-	free(log);
+		complain_of_machine(&log);
+	free(reports.text);
+	free(log.text);
 	return ended;
 }
 
@@ -515,13 +535,13 @@ bool machine_run(const struct machine *machine, int files, struct machine_result
 	for (int i = 0; i < N_PORTS; i++) {
 		ports[i] = memfd_create("perfctr-port", MFD_CLOEXEC);
 		if (ports[i] < 0)
-			fail("no memory is left for the machine's output: %m");
+			fail("no memory is left for the machine's messages: %m");
 	}
 	/* An ignored SIGCHLD would never come. */
 	signal(SIGCHLD, SIG_DFL);
 	choose_signals(&waited);
 	sigprocmask(SIG_BLOCK, &waited, &mask);
-	if (ftruncate(files, (off_t)machine_files_size(machine)) < 0)
+	if (ftruncate(files, (off_t)module_size(machine)) < 0)
 		fail("no memory is left for the files of the machine: %m");
 	make_boot_archive(&boot, machine);
 	emulator = fork();
@@ -534,7 +554,7 @@ bool machine_run(const struct machine *machine, int files, struct machine_result
 	if (machine->has_terminal)
 		restore_terminal(&terminal);
 	sigprocmask(SIG_SETMASK, &mask, NULL);
-	ended = !*ended_by && take_results(ports, result);
+	ended = !*ended_by && take_results(machine, ports, files, result);
 	for (int i = 0; i < N_PORTS; i++)
 		close(ports[i]);
 	return ended;

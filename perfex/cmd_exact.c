@@ -214,8 +214,8 @@ static bool write_regions(const struct exact_options *options, const struct mach
  * Compares the counts with the baseline, or with themselves if there is none yet, and makes them
  * the new one if that is wanted and nothing has failed.  Returns the exit status of the comparison.
  */
-static int compare_counts(struct exact_options *options, const struct machine_result *result,
-			  bool has_failed)
+static int compare_counts(struct exact_options *options, const struct machine *machine,
+			  const struct machine_result *result, bool has_failed)
 {
 	struct baseline *baseline = &options->baseline;
 	struct text_error error;
@@ -227,6 +227,7 @@ static int compare_counts(struct exact_options *options, const struct machine_re
 		complain("the counts cannot be compared: %s", error.text);
 		return EXIT_PERFEX;
 	}
+	baseline_add_machine(new, machine, &options->environment);
 	status = baseline_compare(baseline, new, text_open(&text));
 	text_close(&text);
 	if (!write_counts(options, text.text, text.size))
@@ -277,7 +278,7 @@ static int write_result(struct exact_options *options, const struct machine *mac
 	if (options->regions && !status)
 		failed |= !write_regions(options, &result->regions);
 	if (result->counts.size && options->baseline.path)
-		compared = compare_counts(options, result, status || failed);
+		compared = compare_counts(options, machine, result, status || failed);
 	else if (result->counts.size)
 		failed |= !write_counts(options, result->counts.text, result->counts.size);
 	else if (!status && !options->shell) {

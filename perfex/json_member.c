@@ -3,6 +3,8 @@
 #include "perfex.h"
 
 #include <math.h>
+#include <stdlib.h>
+#include <string.h>
 
 void add_member(json_object *object, const char *name, json_object *value)
 {
@@ -17,6 +19,25 @@ json_object *number_json(long double number)
 	if (number >= 0 && number < 0x1p64L && number == floorl(number))
 		return json_object_new_uint64((uint64_t)number);
 	return json_object_new_double((double)number);
+}
+
+json_object *text_json(const char *text)
+{
+	char *copy = strdup(text);
+	json_object *value;
+
+	if (!copy)
+		fail("out of memory");
+	for (char *c = copy; *c;) {
+		size_t size = character_length(c);
+
+		if (!size)
+			*c = '?';
+		c += size ? size : 1;
+	}
+	value = json_object_new_string(copy);
+	free(copy);
+	return value;
 }
 
 void write_json(FILE *file, json_object *object)

@@ -17,6 +17,9 @@ void add_member(json_object *object, const char *name, json_object *value);
  */
 json_object *number_json(long double number);
 
+/* JSON is UTF-8, but arguments and file names may have any bytes: others become '?'. */
+json_object *text_json(const char *text);
+
 /* Writes object as one line, and releases it. */
 void write_json(FILE *file, json_object *object);
 

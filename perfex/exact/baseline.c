@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Compares the counts of a run with those of a recording, the baseline, and replaces it. */
 #include "baseline.h"
+#include "../json_member.h"
 #include "../perfex.h"
 
 #include <errno.h>
@@ -28,19 +29,51 @@ bool baseline_read(struct baseline *baseline)
 	return baseline->old;
 }
 
-/* Another value of one of these explains a difference that COMMAND has not made. */
+/* A recording has the members of the machine in one of this name. */
+#define MACHINE "machine"
+
+/*
+ * Another value of one of these explains a difference that COMMAND has not made.  Recordings that
+ * earlier versions have written do not tell of the machine, but of its CPU.
+ */
 static const struct {
-	const char *key, *answer;
+	enum { ALWAYS, OF_MACHINE, WITHOUT_MACHINE } where;
+	const char *key, *name, *answer;
 } origins[] = {
-	{ "perfex", "" },
-	{ "kernel", "" },
-	{ "cpu", "" },
-	{ "directory", "; --directory=/work gives it one name everywhere" },
+	{ ALWAYS, "perfex", "perfex", "" },
+	{ ALWAYS, "kernel", "kernel", "" },
+	{ WITHOUT_MACHINE, "cpu", "processor", "" },
+	{ ALWAYS, "directory", "directory", "; --directory=/work gives it one name everywhere" },
+	{ ALWAYS, "warmup", "number of warm-up runs", "" },
+	{ ALWAYS, "runs", "number of runs", "" },
+	{ OF_MACHINE, "processor", "processor", "" },
+	{ OF_MACHINE, "cpus", "number of CPUs", "" },
+	{ OF_MACHINE, "memory_mb", "number of MB of memory", "" },
+	{ OF_MACHINE, "environment", "environment by --env", "" },
 };
+
+void baseline_add_machine(struct document *new, const struct machine *machine,
+			  const struct word_list *environment)
+{
+	json_object *object = json_object_new_object(), *variables = json_object_new_array();
+
+	for (size_t i = 0; i < environment->n; i++)
+		json_object_array_add(variables, text_json(environment->word[i]));
+	json_object_object_add(object, "processor",
+			       json_object_new_string(machine->processor.name));
+	json_object_object_add(object, "cpus", json_object_new_int64(machine->cpus));
+	json_object_object_add(object, "memory_mb", json_object_new_int64(machine->memory_mb));
+	json_object_object_add(object, "environment", variables);
+	json_object_object_add(new->json, MACHINE, object);
+}
 
 static const char *text_of(json_object *value)
 {
-	return value ? json_object_get_string(value) : "none";
+	if (!value)
+		return "none";
+	if (json_object_is_type(value, json_type_string))
+		return json_object_get_string(value);
+	return json_object_to_json_string_ext(value, JSON_C_TO_STRING_NOSLASHESCAPE);
 }
 
 /* A limit may be on a system call that COMMAND makes neither before nor now. */
@@ -53,14 +86,22 @@ static void add_limited_syscalls(const struct diff_options *options, struct docu
 
 static void tell_of_origin(const struct baseline *baseline, const struct document *new)
 {
-	for (size_t i = 0; i < sizeof(origins) / sizeof(origins[0]); i++) {
-		json_object *a = json_object_object_get(baseline->old->json, origins[i].key);
-		json_object *b = json_object_object_get(new->json, origins[i].key);
+	json_object *old_machine = json_object_object_get(baseline->old->json, MACHINE);
 
-		if (!json_object_equal(a, b))
+	for (size_t i = 0; i < sizeof(origins) / sizeof(origins[0]); i++) {
+		const bool is_of_machine = origins[i].where == OF_MACHINE;
+		json_object *old = is_of_machine ? old_machine : baseline->old->json;
+		json_object *now = is_of_machine ? json_object_object_get(new->json, MACHINE)
+						 : new->json;
+		json_object *a = json_object_object_get(old, origins[i].key);
+		json_object *b = json_object_object_get(now, origins[i].key);
+
+		if (origins[i].where == WITHOUT_MACHINE && old_machine)
+			continue;
+		if (old && !json_object_equal(a, b))
 			complain("warning: %s has another %s (%s, now %s), which may change "
 				 "counts%s",
-				 baseline->path, origins[i].key, text_of(a), text_of(b),
+				 baseline->path, origins[i].name, text_of(a), text_of(b),
 				 origins[i].answer);
 	}
 }

@@ -4,6 +4,7 @@
 #define PERFEX_EXACT_BASELINE_H
 
 #include "../result/diff.h"
+#include "exact.h"
 
 struct baseline {
 	const char *path; /* NULL: nothing is compared */
@@ -14,6 +15,9 @@ struct baseline {
 
 /* Reads the file.  Returns false after an error message. */
 bool baseline_read(struct baseline *baseline);
+/* Says in the new recording in which machine COMMAND ran, and which variables --env has set. */
+void baseline_add_machine(struct document *new, const struct machine *machine,
+			  const struct word_list *environment);
 /*
  * Writes the comparison with the old recording, or with the new one itself if there is no old one.
  * Returns the exit status: EXIT_EXCEEDED if a limit is exceeded, EXIT_PERFEX after an error

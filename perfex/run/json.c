@@ -30,29 +30,9 @@ static void add_real(struct json_object *object, const char *name, double value)
 	add_member(object, name, isnan(value) ? NULL : json_object_new_double(value));
 }
 
-/* JSON is UTF-8, but arguments and file names may contain any bytes: replaces others by '?'. */
-static struct json_object *new_text(const char *text)
-{
-	char *copy = strdup(text);
-	struct json_object *value;
-
-	if (!copy)
-		fail("out of memory");
-	for (char *c = copy; *c;) {
-		size_t size = character_length(c);
-
-		if (!size)
-			*c = '?';
-		c += size ? size : 1;
-	}
-	value = json_object_new_string(copy);
-	free(copy);
-	return value;
-}
-
 static void add_text(struct json_object *object, const char *name, const char *text)
 {
-	add_member(object, name, new_text(text));
+	add_member(object, name, text_json(text));
 }
 
 static void add_hexadecimal(struct json_object *object, const char *name, uint64_t value)
@@ -110,7 +90,7 @@ static struct json_object *json_kinds_of(const struct perfctr_pmu_info *info, ui
 
 	for (uint32_t k = 0; k < info->n_kinds; k++)
 		if (kinds >> k & 1)
-			json_object_array_add(all, new_text(info->kind[k].name));
+			json_object_array_add(all, text_json(info->kind[k].name));
 	return all;
 }
 
@@ -233,7 +213,7 @@ static struct json_object *json_command(const struct options *options)
 	struct json_object *all = json_object_new_array();
 
 	for (char **argument = options->command; *argument; argument++)
-		json_object_array_add(all, new_text(*argument));
+		json_object_array_add(all, text_json(*argument));
 	return all;
 }
 

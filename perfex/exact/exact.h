@@ -7,6 +7,7 @@
  * names.c	finds the names that paths have in the machine: see names.h
  * contents.c	puts together all that the machine has: see options.h
  * needs.c	finds what a program needs: its interpreter, its libraries, programs that it names
+ * program.c	reads programs and libraries: see program.h
  * tracer.c	follows a command and the processes that it starts: see tracer.h
  * syscalls.c	names system calls: see syscalls.h
  * used.c	finds the files that COMMAND uses when it runs on the host

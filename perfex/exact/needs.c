@@ -4,9 +4,9 @@
 #include "../path.h"
 #include "../textfile.h"
 #include "exact.h"
+#include "program.h"
 
 #include <ctype.h>
-#include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <fnmatch.h>
@@ -16,8 +16,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* The loader of glibc; libraries name none. */
-#define LOADER "/lib64/ld-linux-x86-64.so.2"
 #define USUAL_PATH "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
 static bool matches_any(const char *const *patterns, const char *path)
@@ -376,14 +374,17 @@ void needs_arguments(struct files *files, char *const *command)
 	}
 }
 
-/* Returns the output of the loader, which lists the program's libraries, for free(). */
+/*
+ * Returns the output of the loader, which lists the program's libraries, for free(); NULL if the
+ * host does not execute the loader.
+ */
 static char *list_libraries(const struct files *files, const char *loader, const char *program)
 {
 	bool is_musl = strstr(loader, "/ld-musl");
 	const char *option = is_musl ? "--list" : "--inhibit-cache";
 	struct text text;
 	char buffer[4096];
-	int ends[2];
+	int ends[2], status = 0;
 	ssize_t n;
 	pid_t pid;
 
@@ -407,9 +408,14 @@ static char *list_libraries(const struct files *files, const char *loader, const
 		if (n > 0)
 			fwrite(buffer, 1, (size_t)n, text.file);
 	close(ends[0]);
-	while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
+	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
 		;
-	return text_close(&text);
+	text_close(&text);
+	if (WIFEXITED(status) && WEXITSTATUS(status) == EXIT_NOT_EXECUTABLE) {
+		free(text.text);
+		return NULL;
+	}
+	return text.text;
 }
 
 /* A line is "name => file (address)" for a library, and "file (address)" for the loader. */
@@ -441,61 +447,35 @@ static void add_libraries(struct files *files, const struct needing *needing, co
 {
 	char *text = list_libraries(files, loader, needing->path), *rest = text, *line;
 
+	if (!text && needing->kind != NEEDING_FILE && !find_value(files, "LD_LIBRARY_PATH"))
+		complain("warning: this host does not execute the loader %s; give the libraries of "
+			 "%s by --with=PATH, and their directory by --env=LD_LIBRARY_PATH=",
+			 loader, needing->path);
 	while ((line = strsep(&rest, "\n")))
 		add_library(files, needing, line);
 	free(text);
 }
 
-/* Returns the loader of a dynamic program or library, for free(); NULL for a static program. */
-static char *find_loader(int fd, const Elf64_Ehdr *header)
+static void need_of_program(struct files *files, const struct needing *needing,
+			    const struct program *program)
 {
-	bool is_dynamic = false;
-
-	for (unsigned int i = 0; i < header->e_phnum; i++) {
-		Elf64_Phdr segment;
-		char path[4096];
-		ssize_t n;
-
-		if (pread(fd, &segment, sizeof(segment),
-			  (off_t)(header->e_phoff + i * sizeof(segment))) != sizeof(segment))
-			return NULL;
-		is_dynamic |= segment.p_type == PT_DYNAMIC;
-		if (segment.p_type != PT_INTERP || segment.p_filesz >= sizeof(path))
-			continue;
-		n = pread(fd, path, segment.p_filesz, (off_t)segment.p_offset);
-		return n > 0 && path[n - 1] == '\0' ? strdup(path) : NULL;
-	}
-	return is_dynamic && access(LOADER, X_OK) == 0 ? strdup(LOADER) : NULL;
-}
-
-/* perfex executes no other loaders: any file may name any program as its loader. */
-static bool is_loader_of_system(const char *loader)
-{
-	static const char *const patterns[] = { LOADER, "/lib/ld-musl-x86_64.so.1",
-						"/nix/store/*/lib/ld-linux-x86-64.so.2",
-						"/gnu/store/*/lib/ld-linux-x86-64.so.2" };
-
-	for (size_t i = 0; i < sizeof(patterns) / sizeof(patterns[0]); i++)
-		if (fnmatch(patterns[i], loader, FNM_PATHNAME) == 0)
-			return true;
-	return false;
-}
-
-static void need_of_elf(struct files *files, const struct needing *needing, int fd,
-			const Elf64_Ehdr *header)
-{
-	bool fits = header->e_ident[EI_CLASS] == ELFCLASS64 && header->e_machine == EM_X86_64;
-	char *loader;
+	bool fits = program_is_of_machine(program);
+	char *loader = fits ? program_loader(program) : NULL;
 
 	if (!fits && needing->kind == NEEDING_REQUIRED)
-		fail("%s is no program of x86-64; the machine executes no other", needing->path);
-	if (!fits || (header->e_type != ET_EXEC && header->e_type != ET_DYN))
-		return;
-	loader = find_loader(fd, header);
+		fail("%s is a program of neither x86-64 nor i386; the machine executes no other",
+		     needing->path);
 	if (!loader)
 		return;
+	if (access(loader, F_OK) < 0) {
+		if (needing->kind == NEEDING_REQUIRED)
+			fail("%s needs the loader %s, which this host does not have; install it",
+			     needing->path, loader);
+		free(loader);
+		return;
+	}
 	free(files_add(files, loader));
-	if (is_loader_of_system(loader))
+	if (program_is_loader_of_system(loader))
 		add_libraries(files, needing, loader);
 	else if (needing->kind != NEEDING_FILE)
 		complain("warning: perfex does not execute the loader %s, which is no part of the "
@@ -572,20 +552,17 @@ static void need_of_interpreter(struct files *files, const char *path)
 
 static void settle_one(struct files *files, const struct needing *needing)
 {
-	union {
-		Elf64_Ehdr header;
-		char text[256];
-	} start = { .text = "" };
 	int fd = open(needing->path, O_RDONLY | O_CLOEXEC);
+	struct program program;
+	char text[256] = "";
 
 	if (fd < 0)
 		return;
-	if (read(fd, start.text, sizeof(start.text) - 1) > 2) {
-		if (memcmp(start.text, ELFMAG, SELFMAG) == 0)
-			need_of_elf(files, needing, fd, &start.header);
-		else if (memcmp(start.text, "#!", 2) == 0 && needing->kind != NEEDING_FILE)
-			need_of_script(files, needing, fd, start.text + 2);
-	}
+	if (program_begin(&program, fd))
+		need_of_program(files, needing, &program);
+	else if (needing->kind != NEEDING_FILE && read(fd, text, sizeof(text) - 1) > 2 &&
+		 memcmp(text, "#!", 2) == 0)
+		need_of_script(files, needing, fd, text + 2);
 	close(fd);
 	if (needing->kind != NEEDING_FILE)
 		need_of_interpreter(files, needing->path);

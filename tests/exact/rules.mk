@@ -2,7 +2,7 @@
 # Tests of perfex exact. They boot the machine that "make machine" has packed.
 
 EXACT := $(BUILD)/tests/exact
-EXACT_PROGRAMS := $(addprefix $(EXACT)/,nops loop blocks string calls abis avx512 threads region no_ptrace)
+EXACT_PROGRAMS := $(addprefix $(EXACT)/,nops loop blocks string calls abis avx512 threads region no_ptrace i386)
 ALL += $(EXACT_PROGRAMS)
 CHECKS += check-exact
 
@@ -29,6 +29,8 @@ $(EXACT)/turns: tests/exact/threads.c
 $(EXACT)/enter $(EXACT)/primes: $(EXACT)/%: tests/exact/%.c
 	@mkdir -p $(@D)
 	$(SAY_CC)$(CC) $(CFLAGS) -static $(LDFLAGS) -o $@ $<
+
+$(EXACT)/i386: SAME_ANYWHERE += -m32
 
 $(EXACT)/%: tests/exact/asm/%.S
 	@mkdir -p $(@D)

@@ -59,12 +59,11 @@ void baseline_add_machine(struct document *new, const struct machine *machine,
 
 	for (size_t i = 0; i < environment->n; i++)
 		json_object_array_add(variables, text_json(environment->word[i]));
-	json_object_object_add(object, "processor",
-			       json_object_new_string(machine->processor.name));
-	json_object_object_add(object, "cpus", json_object_new_int64(machine->cpus));
-	json_object_object_add(object, "memory_mb", json_object_new_int64(machine->memory_mb));
-	json_object_object_add(object, "environment", variables);
-	json_object_object_add(new->json, MACHINE, object);
+	add_member(object, "processor", text_json(machine->processor.name));
+	add_member(object, "cpus", number_json(machine->cpus));
+	add_member(object, "memory_mb", number_json(machine->memory_mb));
+	add_member(object, "environment", variables);
+	add_member(new->json, MACHINE, object);
 }
 
 static const char *text_of(json_object *value)
@@ -84,21 +83,25 @@ static void add_limited_syscalls(const struct diff_options *options, struct docu
 			document_add_syscall(document, options->limits.limit[i].name);
 }
 
+static json_object *origin_of(const struct document *document, size_t i)
+{
+	json_object *object = document->json;
+
+	if (origins[i].where == OF_MACHINE)
+		object = json_object_object_get(object, MACHINE);
+	return json_object_object_get(object, origins[i].key);
+}
+
 static void tell_of_origin(const struct baseline *baseline, const struct document *new)
 {
-	json_object *old_machine = json_object_object_get(baseline->old->json, MACHINE);
+	bool has_machine = json_object_object_get(baseline->old->json, MACHINE);
 
 	for (size_t i = 0; i < sizeof(origins) / sizeof(origins[0]); i++) {
-		const bool is_of_machine = origins[i].where == OF_MACHINE;
-		json_object *old = is_of_machine ? old_machine : baseline->old->json;
-		json_object *now = is_of_machine ? json_object_object_get(new->json, MACHINE)
-						 : new->json;
-		json_object *a = json_object_object_get(old, origins[i].key);
-		json_object *b = json_object_object_get(now, origins[i].key);
+		json_object *a = origin_of(baseline->old, i), *b = origin_of(new, i);
 
-		if (origins[i].where == WITHOUT_MACHINE && old_machine)
+		if (origins[i].where == (has_machine ? WITHOUT_MACHINE : OF_MACHINE))
 			continue;
-		if (old && !json_object_equal(a, b))
+		if (!json_object_equal(a, b))
 			complain("warning: %s has another %s (%s, now %s), which may change "
 				 "counts%s",
 				 baseline->path, origins[i].name, text_of(a), text_of(b),

@@ -25,7 +25,7 @@ ifeq ($(HAS_LIBIBERTY),)
 PERFEX_SOURCES := $(filter-out perfex/tools/samples/names_iberty.c,$(PERFEX_SOURCES)) perfex/tools/samples/names_none.c
 endif
 # The kernel maps pages around those that are executed: what perfex run does not need is linked behind the rest.
-PERFEX_APART := $(addprefix perfex/cmd_,compare.c exact.c info.c list.c record.c) \
+PERFEX_APART := $(filter-out perfex/cmd_run.c,$(wildcard perfex/cmd_*.c)) \
 	$(addprefix perfex/,exact/% result/% sample/% scope/% session/% tools/%)
 PERFEX_SOURCES := $(filter-out $(PERFEX_APART),$(PERFEX_SOURCES)) $(filter $(PERFEX_APART),$(PERFEX_SOURCES))
 PERFEX_OBJECTS := $(PERFEX_SOURCES:perfex/%.c=$(BUILD)/perfex/%.o)

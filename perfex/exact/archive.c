@@ -10,8 +10,6 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-enum { PAGE = 4096 };
-
 /* Names and contents begin at multiples of 4. */
 static void pad_entry(struct archive *archive)
 {
@@ -50,7 +48,8 @@ static void take_room(struct archive *archive, const char *name, size_t size)
  */
 static void take_pages(struct archive *archive, const char *name, size_t size)
 {
-	take_room(archive, name, (size + strlen(name) + 2 * PAGE - 1) / PAGE * PAGE);
+	take_room(archive, name,
+		  (size + strlen(name) + 2 * MACHINE_PAGE - 1) / MACHINE_PAGE * MACHINE_PAGE);
 }
 
 /* Names in the archive have no slash in front. */
@@ -106,7 +105,7 @@ bool archive_copy(struct archive *archive, const char *name, const struct stat *
 	size_t size = 0;
 	ssize_t n;
 
-	take_pages(archive, name, PAGE);
+	take_pages(archive, name, MACHINE_PAGE);
 	write_header(archive, number, S_IFREG | (status->st_mode & 07777), status->st_mtime, 0,
 		     entry);
 	while ((n = read(fd, buffer, sizeof(buffer))) != 0) {

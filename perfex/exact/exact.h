@@ -151,7 +151,8 @@ struct processor {
 	char name[32], cpu[512], board[128], kernel[256];
 };
 
-enum { MACHINE_MAX_CPUS = 8 };
+/* MACHINE_PAGE: bytes. */
+enum { MACHINE_MAX_CPUS = 8, MACHINE_PAGE = 4096 };
 
 /* machine.c: the directory that scripts/build-machine makes */
 struct machine {

@@ -31,8 +31,6 @@
 
 enum { LOG, CONTROL, N_PORTS };
 
-enum { PAGE = 4096 };
-
 enum { NAMES_COLUMN = 8 };
 
 static char *read_link_of_perfex(void)
@@ -488,7 +486,7 @@ static bool take_reports(const struct machine_text *reports, int module, uint64_
 			return false;
 		free(file->text);
 		*file = take_contents(module, offset, length);
-		offset += (length + PAGE - 1) / PAGE * PAGE;
+		offset += (length + MACHINE_PAGE - 1) / MACHINE_PAGE * MACHINE_PAGE;
 	}
 	return false;
 }

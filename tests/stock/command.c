@@ -51,6 +51,23 @@ START_TEST(a_tree_is_counted_exactly_by_run_and_by_mark)
 }
 END_TEST
 
+/* Before Linux 6.2, events of the processor and others are in lists of their own. */
+START_TEST(a_tree_of_many_processes_at_once_is_counted_whole)
+{
+	char script[256];
+	struct run r;
+
+	snprintf(script, sizeof(script),
+		 "i=0; while [ $i -lt 100 ]; do %s & i=$((i + 1)); done; wait", program("loop"));
+	for (unsigned int round = 0; round < 3; round++) {
+		RUN(&r, "perfex", "-e", "instructions:u,cycles:u", "sh", "-c", script);
+		expect_success(&r);
+		ck_assert_uint_gt(printed_count(r.err, "instructions:u"),
+				  100 * LOOP_INSTRUCTIONS(SHORT_LOOP));
+	}
+}
+END_TEST
+
 START_TEST(info_tells_what_counts_and_why_the_patch_does_not)
 {
 	struct run r;
@@ -112,6 +129,7 @@ START_TEST(events_that_do_not_fit_are_refused_before_the_command_starts)
 END_TEST
 
 SUITE(command, a_program_is_counted_exactly, a_tree_is_counted_exactly_by_run_and_by_mark,
+      a_tree_of_many_processes_at_once_is_counted_whole,
       info_tells_what_counts_and_why_the_patch_does_not, json_has_the_count_and_the_backend,
       csv_has_the_count_and_the_backend,
       events_that_do_not_fit_are_refused_before_the_command_starts)

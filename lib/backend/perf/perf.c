@@ -135,27 +135,36 @@ static void map_pages(struct perf_context *context, const struct perfctr_control
 }
 
 /*
- * Does the control get a set of the thread itself?  The set of a tree gives only the sum of all
- * threads.  The thread's own counts need a second set of counters, which it gets if there are
- * enough.
+ * Finds out whether perf_events counts the control now, and whether there is a set of the thread
+ * itself.  The set of a tree gives only the sum of all threads.  The thread's own counts need a
+ * second set of counters, which it gets if there are enough.
  */
-static bool has_self(const struct perfctr *p, const struct perfctr_control *c)
+static int try_control(const struct perfctr *p, struct perfctr_control *c, bool *has_self)
 {
+	const struct perf_target here = { .cpu = -1 };
 	uint32_t hardware = 0;
 
 	for (uint32_t i = 0; i < c->n_events; i++)
 		hardware += !perfctr_is_software(c->event[i].counter);
-	return !(c->flags & PERFCTR_CONTROL_INHERIT) || 2 * hardware <= p->info.n_general;
+	*has_self = true;
+	if (!hardware || !(c->flags & PERFCTR_CONTROL_INHERIT))
+		return perfctr_perf_try(&here, 1, &p->info, p->capabilities, c);
+	*has_self = 2 * hardware <= p->info.n_general &&
+		    perfctr_perf_try(&here, 2, &p->info, p->capabilities, c) == 0;
+	if (*has_self)
+		return 0;
+	c->bad_event = 0;
+	c->bad_reason = 0;
+	return perfctr_perf_try(&here, 1, &p->info, p->capabilities, c);
 }
 
-static int open_sets(const struct perfctr *p, struct perf_set *self, struct perf_set *tree,
-		     struct perfctr_control *c)
+static int open_sets(const struct perfctr *p, bool has_self, struct perf_set *self,
+		     struct perf_set *tree, struct perfctr_control *c)
 {
 	struct perf_target target = { .tid = const_context_of(p)->tid, .cpu = -1 };
 	int error;
 
-	if (has_self(p, c) &&
-	    perfctr_perf_set_open(self, &target, &p->info, p->capabilities, c) < 0)
+	if (has_self && perfctr_perf_set_open(self, &target, &p->info, p->capabilities, c) < 0)
 		return -1;
 	target.inherit = true;
 	if (!(c->flags & PERFCTR_CONTROL_INHERIT) ||
@@ -183,16 +192,15 @@ static int enable_sets(struct perf_context *context, bool on)
 
 static int control_context(struct perfctr *p, struct perfctr_control *c)
 {
-	const struct perf_target here = { .cpu = -1 };
 	struct perf_context *context = context_of(p);
 	struct perf_set self = { 0 }, tree = { 0 };
+	bool has_self;
 
 	if (perfctr_perf_is_over(context->watch.thread)) {
 		errno = ESRCH;
 		return -1;
 	}
-	if (perfctr_perf_try(&here, &p->info, p->capabilities, c) < 0 ||
-	    open_sets(p, &self, &tree, c) < 0)
+	if (try_control(p, c, &has_self) < 0 || open_sets(p, has_self, &self, &tree, c) < 0)
 		return -1;
 	perfctr_perf_set_close(&context->self);
 	perfctr_perf_set_close(&context->tree);

@@ -55,6 +55,13 @@ struct perf_set {
 	unsigned int n;	    /* events */
 	unsigned int n_own; /* those before the events of the control */
 	bool hardware;	    /* some events need counters, of which there may not be enough */
+	/*
+	 * If hardware: an event that needs no counter.  It is enabled after the set and disabled
+	 * before it, so it is never enabled for longer, unless the set has lost its counters.
+	 * Before Linux 6.2, software events have a clock of their own; the anchor, a hardware event
+	 * in the witness's group that stays disabled, gives the witness the clock of the set.
+	 */
+	int witness, anchor;
 	int fd[PERF_MAX_OWN + PERFCTR_MAX_COUNTERS];
 };
 
@@ -88,14 +95,16 @@ void perfctr_perf_describe_hardware(struct perf_event_attr *attr,
 				    const struct perfctr_pmu_info *info);
 
 /*
- * Would perf_events count the events of c now?  Tries it on the calling thread.  0, or -1 as
- * perfctr_perf_set_open() or perfctr_perf_set_add().
+ * Would perf_events count n sets of the events of c at the same time now?  Tries it on the calling
+ * thread.  n: 1 or 2.  0, or -1 as perfctr_perf_set_open() or perfctr_perf_set_add().
  */
-int perfctr_perf_try(const struct perf_target *target, const struct perfctr_pmu_info *info,
-		     uint32_t capabilities, struct perfctr_control *c);
+int perfctr_perf_try(const struct perf_target *target, unsigned int n,
+		     const struct perfctr_pmu_info *info, uint32_t capabilities,
+		     struct perfctr_control *c);
 
 /*
- * Adds the set's counts to *out, by one read(2).  -1: EBUSY, others had the counters for a while.
+ * Adds the set's counts to *out, which are of one read(2); a set with hardware events takes a
+ * second one.  -1: EBUSY, others had the counters for a while.
  * Adds switches and migrations only if the user may count them.
  */
 int perfctr_perf_set_add(const struct perf_set *set, const struct perfctr_pmu_info *info,

@@ -39,18 +39,33 @@ static ssize_t read_whole(int fd, struct group_counts *counts)
 	return -1;
 }
 
+/* Returns the time for which the witness was enabled, in ns; 0: the set needs no witness. */
+static uint64_t read_witness(const struct perf_set *set)
+{
+	struct {
+		uint64_t value, time_enabled;
+	} counts;
+
+	return set->hardware && read(set->witness, &counts, sizeof(counts)) == sizeof(counts)
+		       ? counts.time_enabled
+		       : 0;
+}
+
 /*
- * A pinned group that found no counters reads as an end of file.  In a group that was inherited,
- * only a difference of the two times shows the same.
+ * A pinned group that found no counters reads as an end of file.  If it was inherited, or if its
+ * thread has exited since, its time has stopped instead: it was enabled for less time than the
+ * witness.
  */
 static int read_set(const struct perf_set *set, struct group_counts *counts)
 {
+	uint64_t witness = read_witness(set);
 	ssize_t size = read_whole(set->fd[0], counts);
 
 	if (size < 0)
 		return -1;
 	if (size == 0 || counts->n != set->n ||
-	    (set->hardware && counts->time_running != counts->time_enabled)) {
+	    (set->hardware &&
+	     (counts->time_running != counts->time_enabled || counts->time_enabled < witness))) {
 		errno = EBUSY;
 		return -1;
 	}

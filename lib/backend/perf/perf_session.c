@@ -250,7 +250,7 @@ int perfctr_perf_session_control(struct perfctr_session *session, struct perfctr
 	unsigned int n = count_places(s);
 	struct perf_set *set;
 
-	if (perfctr_perf_try(&here, &session->info, session->capabilities, c) < 0)
+	if (perfctr_perf_try(&here, 1, &session->info, session->capabilities, c) < 0)
 		return -1;
 	set = malloc((n + 1) * sizeof(*set));
 	if (!set)

@@ -207,6 +207,8 @@ static int explain_refusal(const struct perf_event_attr *attr, const struct perf
 	switch (error) {
 	case EINVAL:
 		fd = perfctr_perf_event(&alone, target->tid, target->cpu, -1);
+		if (fd < 0 && errno == ESRCH)
+			return -1;
 		if (fd < 0)
 			return refuse_event(c, EINVAL, i, PERFCTR_BAD_EVENT);
 		close(fd);
@@ -248,6 +250,42 @@ static int add_events(struct perf_set *set, const struct perf_target *target,
 	return 0;
 }
 
+/* anchor: a hardware event of the set. */
+static int open_witness(struct perf_set *set, const struct perf_target *target,
+			struct perf_event_attr *anchor)
+{
+	struct perf_event_attr attr = {
+		.type = PERF_TYPE_SOFTWARE,
+		.config = PERF_COUNT_SW_DUMMY,
+		.exclude_kernel = 1,
+		.disabled = 1,
+		.inherit = target->inherit,
+		.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED,
+	};
+
+	set->witness = perfctr_perf_event(&attr, target->tid, target->cpu, -1);
+	if (set->witness < 0)
+		return -1;
+	anchor->inherit = target->inherit;
+	anchor->disabled = 1;
+	anchor->read_format = PERF_FORMAT_TOTAL_TIME_ENABLED;
+	set->anchor = perfctr_perf_event(anchor, target->tid, target->cpu, set->witness);
+	return set->anchor < 0 ? -1 : 0;
+}
+
+static int add_witness(struct perf_set *set, const struct perf_target *target,
+		       const struct perfctr_pmu_info *info, const struct perfctr_control *c)
+{
+	struct perf_event_attr anchor = { 0 };
+
+	for (uint32_t i = 0; i < c->n_events; i++)
+		if (!perfctr_is_software(c->event[i].counter)) {
+			perfctr_perf_describe_hardware(&anchor, &c->event[i], target->policy, info);
+			return open_witness(set, target, &anchor);
+		}
+	return 0;
+}
+
 int perfctr_perf_set_open(struct perf_set *set, const struct perf_target *target,
 			  const struct perfctr_pmu_info *info, uint32_t capabilities,
 			  struct perfctr_control *c)
@@ -255,12 +293,15 @@ int perfctr_perf_set_open(struct perf_set *set, const struct perf_target *target
 	int error;
 
 	memset(set, 0, sizeof(*set));
+	set->witness = -1;
+	set->anchor = -1;
 	if (set_check(c, info) < 0)
 		return -1;
 	for (uint32_t i = 0; i < c->n_events; i++)
 		set->hardware |= !perfctr_is_software(c->event[i].counter);
 	if (add_own(set, target, capabilities) == 0 &&
-	    add_events(set, target, info, capabilities, c) == 0)
+	    add_events(set, target, info, capabilities, c) == 0 &&
+	    add_witness(set, target, info, c) == 0)
 		return 0;
 	error = errno;
 	perfctr_perf_set_close(set);
@@ -270,6 +311,10 @@ int perfctr_perf_set_open(struct perf_set *set, const struct perf_target *target
 
 void perfctr_perf_set_close(struct perf_set *set)
 {
+	if (set->n && set->hardware && set->anchor >= 0)
+		close(set->anchor);
+	if (set->n && set->hardware && set->witness >= 0)
+		close(set->witness);
 	while (set->n)
 		close(set->fd[--set->n]);
 }
@@ -277,11 +322,18 @@ void perfctr_perf_set_close(struct perf_set *set)
 /* The other events count while the leader does. */
 int perfctr_perf_set_enable(const struct perf_set *set, bool on)
 {
-	return ioctl(set->fd[0], on ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE, 0);
+	unsigned long request = on ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE;
+
+	if (set->hardware && !on && ioctl(set->witness, request, 0) < 0)
+		return -1;
+	if (ioctl(set->fd[0], request, 0) < 0)
+		return -1;
+	return set->hardware && on ? ioctl(set->witness, request, 0) : 0;
 }
 
-int perfctr_perf_try(const struct perf_target *target, const struct perfctr_pmu_info *info,
-		     uint32_t capabilities, struct perfctr_control *c)
+int perfctr_perf_try(const struct perf_target *target, unsigned int n,
+		     const struct perfctr_pmu_info *info, uint32_t capabilities,
+		     struct perfctr_control *c)
 {
 	struct perf_target self = *target;
 	struct perfctr_counts counts = { 0 };
@@ -293,6 +345,8 @@ int perfctr_perf_try(const struct perf_target *target, const struct perfctr_pmu_
 	if (perfctr_perf_set_open(&set, &self, info, capabilities, c) < 0)
 		return -1;
 	status = perfctr_perf_set_enable(&set, true);
+	if (status == 0 && n > 1)
+		status = perfctr_perf_try(target, n - 1, info, capabilities, c);
 	if (status == 0)
 		status = perfctr_perf_set_add(&set, info, &counts);
 	error = errno;

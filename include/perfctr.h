@@ -113,8 +113,10 @@ int perfctr_backend(const char *name, struct perfctr_backend_info *info);
 
 /*
  * perfctr_backend_for - name the backend for n events: the first one that has these capabilities
- * and counts all the events, or else the one that would be used without events.  specs and modes
- * are as for perfctr_events_parse().  NULL with EINVAL: PERFCTR_BACKEND names no backend.  Cost: as
+ * and counts all the events, or else the one that would be used without events.  While perf_events
+ * or the NMI watchdog holds the counters, the driver counts no event of the processor, and
+ * perf_events, which shares them, is used instead.  specs and modes are as for
+ * perfctr_events_parse().  NULL with EINVAL: PERFCTR_BACKEND names no backend.  Cost: as
  * perfctr_backends(), and parsing.
  */
 const char *perfctr_backend_for(const char *const specs[], unsigned int n, unsigned int modes,

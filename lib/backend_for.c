@@ -24,6 +24,12 @@ static struct perfctr_events *events_of(const struct perfctr_backend *backend,
 	return events;
 }
 
+/* The kernel gives the processor's counters to perf_events, which shares them, or to the driver. */
+static bool is_held(const struct perfctr_pmu_info *info, const struct perfctr_request *request)
+{
+	return info->holder == PERFCTR_HOLDER_OTHER && request->general | request->fixed;
+}
+
 static bool counts_all(const struct perfctr_backend *backend, const struct wanted *wanted)
 {
 	struct perfctr_request requests[PERFCTR_MAX_COUNTERS];
@@ -33,6 +39,7 @@ static bool counts_all(const struct perfctr_backend *backend, const struct wante
 	for (unsigned int i = 0; i < wanted->n; i++)
 		if (perfctr_events_parse(wanted->events, wanted->spec[i], wanted->modes,
 					 &requests[i], error, sizeof(error)) < 0 ||
+		    is_held(&wanted->events->info, &requests[i]) ||
 		    (wanted->capabilities & backend->hardware_alone &&
 		     perfctr_is_software(requests[i].counter)))
 			return false;

@@ -293,6 +293,7 @@ static int compare_main(int argc, char **argv)
 
 	options.options.command = argv + n;
 	if (prepare_options(&options.options)) {
+		complain_of_left_out(&options.options);
 		c.options[A] = c.options[B] = options.options;
 		c.options[B].command = second;
 		if (begin_sides(&c))

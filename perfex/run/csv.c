@@ -217,6 +217,12 @@ static void put_derived(FILE *file, const struct recording *recording)
 	free(result);
 }
 
+static void put_left_out(FILE *file, const struct options *options)
+{
+	for (unsigned int i = 0; i < options->n_left_out; i++)
+		fprintf(file, "left-out,,,,,,,%s,,,,,,,,,,\r\n", options->left_out[i].name);
+}
+
 /* The name of the backend is in the column of events. */
 static void put_backend(FILE *file, const char *name)
 {
@@ -246,6 +252,7 @@ static void print_recording(FILE *file, const struct style *style,
 			    &events->event[i].counts);
 	if (recording->options->shows_syscalls)
 		put_syscalls(file, recording, true);
+	put_left_out(file, recording->options);
 	if (recording->options->rules)
 		put_derived(file, recording);
 	if (recording->failed) {

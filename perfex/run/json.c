@@ -141,6 +141,20 @@ static struct json_object *json_events(const struct recording *recording)
 	return all;
 }
 
+static struct json_object *json_left_out(const struct options *options)
+{
+	struct json_object *all = json_object_new_array();
+
+	for (unsigned int i = 0; i < options->n_left_out; i++) {
+		struct json_object *object = json_object_new_object();
+
+		add_text(object, "name", options->left_out[i].name);
+		add_text(object, "reason", options->left_out[i].reason);
+		json_object_array_add(all, object);
+	}
+	return all;
+}
+
 static struct json_object *json_syscalls(const struct syscalls *syscalls)
 {
 	struct json_object *all = json_object_new_array();
@@ -280,6 +294,8 @@ static void print_recording(FILE *file, const struct style *style,
 	add_member(object, "failed", json_failed(recording));
 	add_member(object, "time", json_times(recording));
 	add_member(object, "events", json_events(recording));
+	if (options->n_left_out)
+		add_member(object, "left_out", json_left_out(options));
 	if (recording->options->shows_syscalls)
 		add_member(object, "syscalls", json_syscalls(&recording->syscalls));
 	add_member(object, "derived", json_derived(recording));

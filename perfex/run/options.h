@@ -20,9 +20,19 @@ enum numbers {
 	NUMBERS_HEX,	 /* hexadecimal */
 };
 
+/* An event that would be counted if it could be. */
+struct left_out {
+	const char *name, *reason;
+	bool told; /* in a line of its own */
+};
+
+enum { N_USUAL_EVENTS = 8 };
+
 struct options {
 	enum { RUN, INFO, LIST, LONG_LIST, VERSION } action;
 	struct word_list events; /* specifications */
+	struct left_out left_out[N_USUAL_EVENTS];
+	unsigned int n_left_out;
 	unsigned int modes;	 /* PERFCTR_MODE_*, of events that name none */
 	const char *pmu;	 /* describe events of this PMU; NULL: of this machine's */
 	const char *backend;  /* that counts; NULL: none named, and open_events() not called yet */

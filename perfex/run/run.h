@@ -50,6 +50,8 @@ int run_command(const struct options *options);
 
 /* usual.c: adds the usual events.  Called if the command line names none. */
 void add_usual_events(struct options *options);
+/* Says which ones are left out, and why: for outputs that have no rows for them. */
+void complain_of_left_out(const struct options *options);
 
 /* regions.c */
 struct regions {

@@ -323,6 +323,15 @@ static void put_kinds(const struct text_table *table, unsigned int pass)
 	}
 }
 
+static void put_left_out(const struct text_table *table)
+{
+	const struct options *options = table->recording->options;
+
+	for (unsigned int i = 0; i < options->n_left_out; i++)
+		fprintf(table->file, "%-*s not counted: %s\n", table->width,
+			options->left_out[i].name, options->left_out[i].reason);
+}
+
 static const char *const time_names[N_TIMES] = { "elapsed", "user", "system" };
 
 static void put_pass(const struct text_table *table, unsigned int pass)
@@ -346,6 +355,7 @@ static void put_pass(const struct text_table *table, unsigned int pass)
 		put_series(table, event->name, &event->counts,
 			   is_task_clock(event) ? "ns" : mode_name(event->request.modes), rate);
 	}
+	put_left_out(table);
 	for (unsigned int i = 0; i < N_TIMES; i++)
 		if (table->recording->pass[pass].time[i].n)
 			put_time(table, time_names[i], &table->recording->pass[pass].time[i]);

@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <linux/perf_event.h>
 #include <perfctr.h>
+#include <stdio.h>
 #include <string.h>
 
 START_TEST(linux_has_no_hardware_event_here)
@@ -52,6 +53,25 @@ START_TEST(an_event_of_the_processor_is_refused_in_one_line)
 }
 END_TEST
 
+START_TEST(a_usual_event_of_the_processor_has_a_row_with_the_reason)
+{
+	static const char *const events[] = { "instructions", "cycles", "branches",
+					      "branch-misses" };
+	char row[80];
+	struct run r;
+
+	RUN(&r, "perfex", program("loop"));
+	ck_assert_msg(r.status == 0, "wait status %#x: %s", r.status, r.err);
+	ck_assert_uint_gt(printed_count(r.err, "task-clock"), 0);
+	for (size_t i = 0; i < sizeof(events) / sizeof(events[0]); i++) {
+		snprintf(row, sizeof(row), "\n%-24s not counted: there are no counters for perf_events\n",
+			 events[i]);
+		ck_assert_msg(strstr(r.err, row), "no \"%s\" in: %s", row, r.err);
+	}
+}
+END_TEST
+
 SUITE(no_pmu, linux_has_no_hardware_event_here,
       the_backend_says_what_is_missing_and_who_can_give_it, perfex_counts_time_faults_and_switches,
+      a_usual_event_of_the_processor_has_a_row_with_the_reason,
       an_event_of_the_processor_is_refused_in_one_line)

@@ -51,6 +51,9 @@ int show_info(const char *backend)
 	write_pmu_state(stdout, &info);
 	if (info.holder == PERFCTR_HOLDER_PERFCTR)
 		print_holders();
+	if (info.holder == PERFCTR_HOLDER_OTHER && !backend && driver_is_default())
+		puts("until they are free: perf_events counts where it can, as --backend=perf_events "
+		     "does");
 	print_permissions();
 	write_pmu_limits(stdout, &info);
 	return 0;

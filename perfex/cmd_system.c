@@ -153,6 +153,8 @@ static int system_main(int argc, char **argv)
 		options.policy |= PERFCTR_EXCLUDE_MARKED;
 	if (!options.run.interval_ms && !options.run.command[0])
 		options.run.interval_ms = 1000;
+	options.run.driver_alone =
+		options.policy & ~(PERFCTR_EXCLUDE_KERNEL | PERFCTR_EXCLUDE_USER);
 	if (!open_events(&options.run, PERFCTR_CAN_SESSION))
 		return EXIT_PERFEX;
 	add_default_events(&options.run);

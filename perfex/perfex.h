@@ -251,6 +251,19 @@ void complain_of_open(const char *backend, int error);
 void complain_of_start(const char *backend, int error);
 void complain_of_control(const char *backend, int error, const struct perfctr_control *control,
 			 const struct perfctr_pmu_info *info);
+/*
+ * Is the driver the backend that the library uses by default?  PERFCTR_BACKEND in the environment
+ * may name another.
+ */
+bool driver_is_default(void);
+/* The same, and has perf_events or the NMI watchdog its counters? */
+bool driver_is_held(void);
+/*
+ * Returns the name of the driver's backend if none is named and the counters of the driver are
+ * others' now, or else the name.  For tools that examine the counters: no other backend is a
+ * substitute for them.
+ */
+const char *named_or_driver(const char *backend);
 /* error is the library's message about this specification of an event. */
 void complain_of_event(const char *spec, const char *error);
 /* Returns what perfex has instead of the event, to be appended to the library's message; or "". */

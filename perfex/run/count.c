@@ -382,6 +382,7 @@ int count_run(struct watch *watch, struct counting *counting, struct perfctr_con
 	}
 	if (!start_counting(counting, control))
 		return give_up_counting(counting, EXIT_PERFEX);
+	tell_substitute(options);
 	if (counting->output)
 		output_run(counting->output, counting->recording, &counting->interval);
 	if (with_command)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Options that all counting commands share: events, modes, backend and output. */
 #include "../rules/derive.h"
+#include "../textfile.h"
 #include "rank.h"
 #include "run.h"
 
@@ -121,16 +122,10 @@ void check_output(const struct options *options)
 		fail("--append needs a file to append to; give --output=FILE");
 }
 
-/*
- * Returns true if the library uses this backend by default.  PERFCTR_BACKEND in the environment may
- * name another.
- */
-static bool is_default(const char *backend)
+void check_recording(const struct options *options)
 {
-	struct perfctr_backend_info info = { 0 };
-
-	perfctr_backend(NULL, &info);
-	return strcmp(info.name, backend) == 0;
+	if (options->output && is_standard(options->output))
+		fail("--output=-: standard output is the command's; give a file");
 }
 
 /* Warns if the driver is there but has refused this machine, so that another backend was chosen. */
@@ -139,14 +134,74 @@ static void warn_of_refused_pmu(const char *backend)
 	struct perfctr_pmu_info info;
 
 	if (strcmp(backend, "patch") != 0 && perfctr_get_pmu_info_with("patch", &info) == 0 &&
-	    strncmp(info.family, "refused:", strlen("refused:")) == 0 && is_default("patch"))
+	    strncmp(info.family, "refused:", strlen("refused:")) == 0 && driver_is_default())
 		complain("warning: the driver has found the counters of this machine wrong (%.*s); "
 			 "%s counts, and may be as wrong",
 			 (int)sizeof(info.family), info.family, backend);
 }
 
+static const char *const instructions[] = { "instructions" };
+
+/*
+ * Tries to count perfex itself by the driver.  The module looks for other holders once a second, so
+ * the counters may be free already; taking them lets the module know.
+ */
+static bool driver_gets_counters(void)
+{
+	struct perfctr_events *events =
+		perfctr_events_open_with("patch", instructions, 1, PERFCTR_MODE_USER, 0);
+	struct perfctr *self = perfctr_open_with("patch", 0, PERFCTR_OPEN_CREATE);
+	struct perfctr_request request;
+	struct perfctr_control control;
+	char error[256];
+	bool good = events && self &&
+		    perfctr_events_parse(events, instructions[0], PERFCTR_MODE_USER, &request,
+					 error, sizeof(error)) == 0 &&
+		    perfctr_requests_assign(perfctr_events_info(events), &request, 1, &control,
+					    error, sizeof(error)) == 0 &&
+		    perfctr_set_control(self, &control) == 0;
+
+	perfctr_close(self);
+	perfctr_events_close(events);
+	return good;
+}
+
+/* Replaces the events by those of the backend that the library chooses now for these. */
+static void choose_again(struct options *options, const char *backend, const char *const events[],
+			 size_t n, uint32_t capabilities)
+{
+	struct perfctr_events *database = perfctr_events_open_with(backend, events, (unsigned int)n,
+								   options->modes, capabilities);
+
+	if (!database)
+		return;
+	perfctr_events_close(options->database);
+	options->database = database;
+}
+
+/*
+ * Others have the counters.  Without events, those of the operating system would do, which the
+ * driver counts nevertheless; but perf_events counts the processor's, too.
+ */
+static void choose_beside_others(struct options *options, uint32_t capabilities)
+{
+	const char *const *events = options->events.word;
+	size_t n = options->events.n;
+
+	if (!n && !(options->format && options->format->one_run)) {
+		events = instructions;
+		n = 1;
+	}
+	if (options->driver_alone)
+		choose_again(options, "patch", events, n, capabilities);
+	else if (driver_gets_counters() || n > options->events.n)
+		choose_again(options, NULL, events, n, capabilities);
+}
+
 bool open_events(struct options *options, uint32_t capabilities)
 {
+	const struct perfctr_pmu_info *info;
+
 	options->database = perfctr_events_open_with(options->backend, options->events.word,
 						     (unsigned int)options->events.n,
 						     options->modes, capabilities);
@@ -156,9 +211,31 @@ bool open_events(struct options *options, uint32_t capabilities)
 	}
 	options->backend_chosen = !options->backend || !*options->backend;
 	options->backend = perfctr_events_backend(options->database);
-	if (options->backend_chosen)
-		warn_of_refused_pmu(options->backend);
+	info = perfctr_events_info(options->database);
+	if (!options->backend_chosen ||
+	    (strcmp(options->backend, "patch") == 0 && info->holder != PERFCTR_HOLDER_OTHER))
+		return true;
+	if (driver_is_held()) {
+		choose_beside_others(options, capabilities);
+		options->backend = perfctr_events_backend(options->database);
+		options->substitute = strcmp(options->backend, "patch") != 0;
+	}
+	warn_of_refused_pmu(options->backend);
 	return true;
+}
+
+void tell_substitute(const struct options *options)
+{
+	const struct perfctr_pmu_info info = { .holder = PERFCTR_HOLDER_OTHER };
+	const struct perfctr_control control = { .size = sizeof(control) };
+	static bool told;
+	char text[256];
+
+	if (!options->substitute || told)
+		return;
+	told = true;
+	perfctr_control_error(EBUSY, &control, &info, text, sizeof(text));
+	complain("%s; until then %s counts", text, options->backend);
 }
 
 /* If the backend has no events of the processor, counts those of the operating system. */

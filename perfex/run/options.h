@@ -37,6 +37,8 @@ struct options {
 	const char *pmu;	 /* describe events of this PMU; NULL: of this machine's */
 	const char *backend;  /* that counts; NULL: none named, and open_events() not called yet */
 	bool backend_chosen;  /* by the library for these events; not passed to COMMAND */
+	bool driver_alone;    /* no other backend does what is asked for while others count */
+	bool substitute;      /* the backend counts instead of the driver, as others count */
 	enum numbers numbers; /* of numbers in the events that follow */
 	/* The option that has set numbers, until a number follows it; otherwise NULL */
 	const struct option_row *wants_number;
@@ -71,6 +73,8 @@ struct options {
 };
 
 void check_output(const struct options *options);
+/* Ends perfex if a recording would be mixed with what the command writes. */
+void check_recording(const struct options *options);
 
 /* Called by the option rows below. */
 void take_event(void *options, const struct option_row *row, const char *list);
@@ -153,6 +157,11 @@ char *old_event(enum numbers numbers, const char *spec);
  * capabilities.  Returns false, after an error message, if there is no such backend.
  */
 bool open_events(struct options *options, uint32_t capabilities);
+/*
+ * Called when the counting has begun: if the backend is a substitute, names the holder of the
+ * counters once, and says what to do.
+ */
+void tell_substitute(const struct options *options);
 /*
  * If no event was asked for and the backend has no events of the processor, adds events of the
  * operating system.

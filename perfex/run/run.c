@@ -372,6 +372,8 @@ bool prepare_options(struct options *options)
 		derive_link(options->rules);
 		derive_add_events(options->rules, &options->events);
 	}
+	options->driver_alone = options->regions || options->view == PER_PROCESS ||
+				options->view == PER_THREAD;
 	if (!open_events(options, 0))
 		return false;
 	/* Without events, perfex of perfctr 2.6 counted the time stamp only. */

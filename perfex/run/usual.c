@@ -153,7 +153,8 @@ static void keep_countable(struct choice *choice, const struct options *options)
 	while (!try_events(choice, options, self))
 		;
 	perfctr_close(self);
-	if (*choice->busy)
+	/* Of a substitute, tell_substitute() says the same. */
+	if (*choice->busy && (choice->held || !options->substitute))
 		complain_of_busy(choice);
 }
 
@@ -188,7 +189,7 @@ void add_usual_events(struct options *options)
 		const struct left_out left_out = {
 			.name = choice.event[i].name,
 			.reason = choice.event[i].lack,
-			.told = choice.event[i].lack == not_free,
+			.told = choice.event[i].lack == not_free && !options->substitute,
 		};
 
 		if (left_out.reason)

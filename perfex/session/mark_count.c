@@ -72,6 +72,7 @@ static int start_marking(struct marking *marking, struct recording *recording)
 		return EXIT_PERFEX;
 	}
 	marking->started_ns = now_ns();
+	tell_substitute(&marking->options->run);
 	return 0;
 }
 

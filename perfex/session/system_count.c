@@ -143,6 +143,7 @@ static int start_system(struct system *system)
 	}
 	system->started_ns = now_ns();
 	system->last_ns = system->started_ns;
+	tell_substitute(&system->options->run);
 	return 0;
 }
 

@@ -301,15 +301,52 @@ END_TEST
 
 #define LEFT_OUT BUSY "; left out: instructions, cycles, branches, branch-misses\n"
 
-START_TEST(perfex_says_that_perf_events_has_them_and_what_to_do)
+/* Runs the script, of which perf_events counts the events, and perfex says why. */
+static void expect_perf_events(struct run *r, const char *script)
 {
-	static const char *const refused[] = {
+	static const char line[] = BUSY "; until then perf_events counts\n";
+
+	expect(r, script, 0);
+	ck_assert_msg(strncmp(r->err, line, strlen(line)) == 0, "%s: %s", script, r->err);
+}
+
+/*
+ * One event each: for more, perf_events takes counters from the process beside the tests for a
+ * while, and that counts no longer exactly. The suite screens has more events.
+ */
+START_TEST(perfex_counts_by_perf_events_and_says_why)
+{
+	static const char *const exact[] = {
 		"perfex -e instructions:u $LOOP",
-		"perfex -e " EVENT " $LOOP",
+		"perfex mark -e instructions:u $LOOP",
+	};
+	static const char *const other[] = {
 		"perfex -e instructions:u -p $$ sleep 1",
 		"perfex system -e instructions:u sleep 1",
 		"perfex system --cpus=1 -e instructions:u sleep 1",
-		"perfex mark -e instructions:u $LOOP",
+	};
+	struct run r;
+
+	perf_beside_set(PERF_ALL_THE_TIME);
+	enter_directory();
+	for (size_t i = 0; i < ARRAY_SIZE(exact); i++) {
+		expect_perf_events(&r, exact[i]);
+		ck_assert_uint_eq(printed_count(r.err, "instructions:u"),
+				  LOOP_INSTRUCTIONS(SHORT_LOOP));
+	}
+	expect_perf_events(&r, "perfex -e " EVENT " $LOOP");
+	ck_assert_uint_eq(printed_count(r.err, EVENT), LOOP_INSTRUCTIONS(SHORT_LOOP));
+	for (size_t i = 0; i < ARRAY_SIZE(other); i++)
+		expect_perf_events(&r, other[i]);
+	perf_beside_wait(1);
+}
+END_TEST
+
+START_TEST(perfex_says_that_perf_events_has_them_and_what_to_do)
+{
+	static const char *const refused[] = {
+		"perfex --backend=patch -e instructions:u $LOOP",
+		"PERFCTR_BACKEND=patch perfex -e instructions:u $LOOP",
 		"perfex trace -o trace -e instructions:u $LOOP",
 		"perfex record -o samples -e instructions:u $LOOP",
 	};
@@ -324,10 +361,14 @@ START_TEST(perfex_says_that_perf_events_has_them_and_what_to_do)
 	expect(&r, "perfex info", 0);
 	ck_assert_msg(strstr(r.out, "counters held by: perf_events or the NMI watchdog\n"), "%s",
 		      r.out);
-	/* Events that need no counter are counted, and perfex says which ones it left out. */
-	expect(&r, "perfex $LOOP", 0);
+	/* Events that need no counter are counted by the driver, and the others have a reason. */
+	expect(&r, "perfex --backend=patch $LOOP", 0);
 	ck_assert_msg(strncmp(r.err, LEFT_OUT, strlen(LEFT_OUT)) == 0, "%s", r.err);
 	ck_assert_uint_gt(printed_count(r.err, "task-clock"), 0);
+	ck_assert_uint_eq(lines(r.err, " not counted: others have the counters"), 4);
+	expect(&r, "perfex -e page-faults $LOOP", 0);
+	ck_assert_msg(strncmp(r.err, "tsc ", 4) == 0, "%s", r.err);
+	ck_assert_msg(strstr(r.err, " patch\n"), "%s", r.err);
 	perf_beside_wait(1);
 }
 END_TEST
@@ -352,7 +393,7 @@ START_TEST(perfex_counts_exactly_in_a_moment_where_perf_events_has_none)
 	enter_directory();
 	/* "Busy" is the only reason for which a caller may be refused. */
 	do
-		RUN(&r, "sh", "-c", "perfex -e instructions:u -e branches:u $LOOP");
+		RUN(&r, "sh", "-c", "perfex --backend=patch -e instructions:u -e branches:u $LOOP");
 	while (r.status == EXITED(125) && strcmp(r.err, BUSY "\n") == 0);
 	ck_assert_msg(r.status == 0, "wait status %#x: %s", r.status, r.err);
 	ck_assert_uint_eq(printed_count(r.err, "instructions:u"), LOOP_INSTRUCTIONS(SHORT_LOOP));
@@ -368,6 +409,7 @@ SUITE(beside, counters_are_tried_in_the_first_moment_where_perf_events_has_none,
       in_a_race_for_the_counters_nobody_loses_counts,
       who_gives_them_back_keeps_perf_events_out_no_longer,
       a_running_process_is_counted_from_such_a_moment_on,
+      perfex_counts_by_perf_events_and_says_why,
       perfex_says_that_perf_events_has_them_and_what_to_do,
       perf_events_own_backend_counts_exactly_beside_it,
       perfex_counts_exactly_in_a_moment_where_perf_events_has_none)

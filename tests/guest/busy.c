@@ -105,7 +105,7 @@ START_TEST(perfex_names_perf_events_as_the_holder)
 	int perf = perf_open();
 	struct run r;
 
-	RUN(&r, "perfex", "-e", "0x004100c0@0", program("loop"));
+	RUN(&r, "perfex", "--backend=patch", "-e", "0x004100c0@0", program("loop"));
 	close(perf);
 	ck_assert_msg(r.status == 125 << 8, "wait status %#x", r.status);
 	ck_assert_msg(strstr(r.err, "perf_events"), "%s", r.err);
@@ -124,7 +124,7 @@ START_TEST(perfex_names_the_nmi_watchdog_as_the_holder)
 	ck_assert_uint_eq(read_number(NMI_WATCHDOG), 0);
 	write_file(NMI_WATCHDOG, "1");
 	ck_assert_uint_eq(read_number(NMI_WATCHDOG), 1);
-	RUN(&r, "perfex", "-e", "0x004100c0@0", program("loop"));
+	RUN(&r, "perfex", "--backend=patch", "-e", "0x004100c0@0", program("loop"));
 	write_file(NMI_WATCHDOG, "0");
 	ck_assert_msg(r.status == 125 << 8, "wait status %#x", r.status);
 	ck_assert_msg(strstr(r.err, "NMI watchdog"), "%s", r.err);

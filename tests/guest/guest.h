@@ -330,6 +330,7 @@ Suite *sample_prompt_suite(void);
 Suite *sandbox_suite(void);
 Suite *sequences_suite(void);
 Suite *sequences_sleep_suite(void);
+Suite *screens_suite(void);
 Suite *session_suite(void);
 Suite *session_cpus_suite(void);
 Suite *session_limits_suite(void);

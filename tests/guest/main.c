@@ -82,6 +82,7 @@ static const struct {
 	{ "remote", remote_suite },
 	{ "sequences", sequences_suite },
 	{ "sequences_sleep", sequences_sleep_suite },
+	{ "screens", screens_suite },
 	{ "session", session_suite },
 	{ "session_cpus", session_cpus_suite },
 	{ "session_limits", session_limits_suite },

@@ -66,7 +66,7 @@ static bool choose_requests(struct subject *subject, struct perfctr_events *even
  */
 static bool try_events(struct subject *subject, unsigned int n)
 {
-	const char *specs[N_LOOP_EVENTS], *named = subject->named_backend;
+	const char *specs[N_LOOP_EVENTS], *named = named_or_driver(subject->named_backend);
 	struct perfctr_events *events;
 	char error[256];
 	bool good;

@@ -118,7 +118,7 @@ static bool find_backend(struct search *search)
 	const char *const instructions[] = { "instructions" };
 	const char *const *specs = subjects->n ? subjects->event : instructions;
 
-	search->database = perfctr_events_open_with(subjects->backend, specs,
+	search->database = perfctr_events_open_with(named_or_driver(subjects->backend), specs,
 						    subjects->n ? (unsigned int)subjects->n : 1,
 						    subjects->modes, 0);
 	if (!search->database ||

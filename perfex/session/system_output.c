@@ -6,15 +6,15 @@
 #include <json-c/json.h>
 #include <string.h>
 
-enum { TIME_WIDTH = 12, COUNT_WIDTH = 20 };
-
-/* Returns the width of an event's column: its name with the modes fits, and so do the numbers. */
-static int column_width(const struct event *event)
-{
-	int length = (int)(strlen(event->name) + 1 + strlen(mode_name(event->request.modes)));
-
-	return length > COUNT_WIDTH ? length : COUNT_WIDTH;
-}
+/* With usual names a line has at most 80 columns. */
+enum {
+	TIME_WIDTH = 10,
+	CPU_WIDTH = 4,
+	COUNT_WIDTH = 15,
+	NAME_WIDTH = 21,
+	MODES_WIDTH = 11,
+	RATE_WIDTH = 12
+};
 
 static double rate_of(const struct system_row *row, uint64_t count)
 {
@@ -32,33 +32,27 @@ void system_print_head(FILE *file, const struct system_options *options,
 	}
 	fprintf(file, "%*s", TIME_WIDTH, "seconds");
 	if (options->per_cpu)
-		fprintf(file, " %4s", "cpu");
-	fprintf(file, " %*s", COUNT_WIDTH, "tsc");
-	for (size_t i = 0; i < events->n; i++) {
-		const struct event *event = &events->event[i];
-		char title[sizeof(event->name) + 16];
+		fprintf(file, " %*s", CPU_WIDTH, "cpu");
+	fprintf(file, " %*s  %-*s %-*s %*s\n", COUNT_WIDTH, "count", NAME_WIDTH, "event",
+		MODES_WIDTH, "modes", RATE_WIDTH, "/s");
+}
 
-		snprintf(title, sizeof(title), "%s %s", event->name,
-			 mode_name(event->request.modes));
-		fprintf(file, "  %*s %*s", column_width(event), title, COUNT_WIDTH, "/s");
-	}
-	putc('\n', file);
+static void print_text_line(FILE *file, const struct system_row *row, const struct event *event,
+			    uint64_t count)
+{
+	fprintf(file, "%*.6f", TIME_WIDTH, (double)row->time_ns / 1e9);
+	if (row->cpu != ALL_CPUS)
+		fprintf(file, " %*d", CPU_WIDTH, row->cpu);
+	fprintf(file, " %*llu  %-*s %-*s %*.0f\n", COUNT_WIDTH, (unsigned long long)count,
+		NAME_WIDTH, event ? event->name : "tsc", MODES_WIDTH,
+		event ? mode_name(event->request.modes) : "", RATE_WIDTH, rate_of(row, count));
 }
 
 static void print_text(FILE *file, const struct events *events, const struct system_row *row)
 {
-	fprintf(file, "%*.6f", TIME_WIDTH, (double)row->time_ns / 1e9);
-	if (row->cpu != ALL_CPUS)
-		fprintf(file, " %4d", row->cpu);
-	fprintf(file, " %*llu", COUNT_WIDTH, (unsigned long long)row->tsc);
-	for (size_t i = 0; i < events->n; i++) {
-		const struct event *event = &events->event[i];
-		uint64_t count = row->counter[event->index];
-
-		fprintf(file, "  %*llu %*.0f", column_width(event), (unsigned long long)count,
-			COUNT_WIDTH, rate_of(row, count));
-	}
-	putc('\n', file);
+	print_text_line(file, row, NULL, row->tsc);
+	for (size_t i = 0; i < events->n; i++)
+		print_text_line(file, row, &events->event[i], row->counter[events->event[i].index]);
 }
 
 /* Names of events may contain commas, but no quotes or line ends. */

@@ -100,10 +100,10 @@ START_TEST(cpus_can_be_chosen)
 }
 END_TEST
 
-START_TEST(a_line_for_each_interval_with_count_and_rate)
+START_TEST(a_line_for_each_event_and_interval_with_count_and_rate)
 {
-	double seconds, last = 0;
 	unsigned long long tsc, count, per_second;
+	double seconds, of_tsc, last = 0;
 	const char *line;
 	struct run r;
 	int n = 0;
@@ -111,11 +111,16 @@ START_TEST(a_line_for_each_interval_with_count_and_rate)
 	RUN(&r, "perfex", "system", "-I", "100", "--count", "3", "-e", EVENT);
 	expect_run(&r, 0);
 	ck_assert_str_eq(r.err, "");
-	ck_assert_msg(strstr(r.out, EVENT "@0 user+kernel") && strstr(r.out, "/s\n"), "%s", r.out);
+	ck_assert_msg(strstr(r.out, " count  event "), "%s", r.out);
 	for (line = strchr(r.out, '\n') + 1; *line; line = strchr(line, '\n') + 1, n++) {
-		ck_assert_int_eq(sscanf(line, "%lf %llu %llu %llu", &seconds, &tsc, &count,
-					&per_second), 4);
+		ck_assert_int_eq(sscanf(line, "%lf %llu tsc %*u", &of_tsc, &tsc), 2);
+		line = strchr(line, '\n') + 1;
+		ck_assert_int_eq(sscanf(line, "%lf %llu " EVENT "@0 user+kernel %llu", &seconds,
+					&count, &per_second), 3);
+		ck_assert(strcspn(line, "\n") <= 80);
+		ck_assert_double_eq(seconds, of_tsc);
 		ck_assert_double_gt(seconds, last);
+		ck_assert_uint_gt(tsc, 0);
 		ck_assert_uint_gt(count, 0);
 		/* The time is printed in microseconds, which limits the precision. */
 		ck_assert_double_eq_tol((double)per_second * (seconds - last), (double)count,
@@ -271,7 +276,7 @@ SUITE(system,
       a_marked_command_is_exact_on_each_cpu_and_competitors_add_nothing,
       everything_counts_whoever_runs_in_both_modes,
       cpus_can_be_chosen,
-      a_line_for_each_interval_with_count_and_rate,
+      a_line_for_each_event_and_interval_with_count_and_rate,
       perfex_itself_can_be_left_out,
       json_is_a_document_a_line,
       an_ordinary_user_is_told_what_to_do,

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The command line of "perfex mark". */
 #include "session/mark.h"
-
-#include <perfctr_sessions.h>
+#include "session/session.h"
 
 #include <stdlib.h>
 
@@ -20,8 +19,8 @@ static void take_process(void *target, const struct option_row *row, const char 
 enum { AT = offsetof(struct mark_options, run) };
 
 static const struct option_row rows[] = {
-	EVENT_OPTION(AT, "count EVENT; may be repeated; by default: time, and page\n"
-			 "faults and switches too where there is no PMU"),
+	EVENT_OPTION(AT, "count EVENT; may be repeated; by default: instructions\n"
+			 "and cycles, or page faults and switches without a PMU"),
 	BACKEND_OPTION(AT),
 	MODE_OPTIONS(AT, "; the default", "; this needs CAP_PERFMON", "; this needs CAP_PERFMON"),
 	CALL_OPTION("pid", 'p', "PID", "mark process PID, with all its threads; may be repeated",
@@ -116,7 +115,8 @@ static int mark_main(int argc, char **argv)
 	} else if (options.clear) {
 		status = mark_clear(&options);
 	} else if (open_events(&options.run, PERFCTR_CAN_MARK)) {
-		add_default_events(&options.run);
+		if (!options.run.events.n)
+			session_add_usual_events(&options.run, options.run.modes, false);
 		status = mark_count(&options);
 	}
 	free(options.process);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The command line of "perfex system". */
 #define _GNU_SOURCE
+#include "session/session.h"
 #include "session/system.h"
 
 #include <ctype.h>
@@ -64,8 +65,8 @@ static void take_cpus(void *target, const struct option_row *row, const char *te
 enum { AT = offsetof(struct system_options, run) };
 
 static const struct option_row rows[] = {
-	EVENT_OPTION(AT, "count EVENT; may be repeated; by default: time, and page\n"
-			 "faults and switches too where there is no PMU"),
+	EVENT_OPTION(AT, "count EVENT; may be repeated; by default: instructions\n"
+			 "and cycles, or page faults and switches without a PMU"),
 	BACKEND_OPTION(AT),
 	MODE_OPTIONS(AT, "", "", "; the default"),
 	CALL_OPTION("policy", 0, "POLICY",
@@ -141,6 +142,7 @@ static int system_main(int argc, char **argv)
 			.log_fd = NO_LOG_FD,
 		},
 	};
+	unsigned int modes;
 	int status;
 
 	options.run.command = argv + take_options(&system_subcommand, &options, argc, argv);
@@ -157,7 +159,13 @@ static int system_main(int argc, char **argv)
 		options.policy & ~(PERFCTR_EXCLUDE_KERNEL | PERFCTR_EXCLUDE_USER);
 	if (!open_events(&options.run, PERFCTR_CAN_SESSION))
 		return EXIT_PERFEX;
-	add_default_events(&options.run);
+	modes = options.run.modes;
+	if (options.policy & PERFCTR_EXCLUDE_KERNEL)
+		modes &= ~PERFCTR_MODE_KERNEL;
+	if (options.policy & PERFCTR_EXCLUDE_USER)
+		modes &= ~PERFCTR_MODE_USER;
+	if (!options.run.events.n && modes)
+		session_add_usual_events(&options.run, modes, options.cpu_list);
 	status = system_count(&options);
 	free_options(&options.run);
 	return status;

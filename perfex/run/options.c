@@ -238,23 +238,6 @@ void tell_substitute(const struct options *options)
 	complain("%s; until then %s counts", text, options->backend);
 }
 
-/* If the backend has no events of the processor, counts those of the operating system. */
-void add_default_events(struct options *options)
-{
-	const char *events[] = { "page-faults", "context-switches", "cpu-migrations" };
-	struct perfctr_backend_info info = { 0 };
-	unsigned int n;
-
-	if (options->events.n || perfctr_backend(options->backend, &info) < 0 ||
-	    info.capabilities & PERFCTR_CAN_HARDWARE || !(info.capabilities & PERFCTR_CAN_SOFTWARE))
-		return;
-	if (!(info.capabilities & PERFCTR_CAN_KERNEL))
-		events[0] = "page-faults:u";
-	n = info.capabilities & PERFCTR_CAN_SWITCHES ? 3 : 1;
-	for (unsigned int i = 0; i < n; i++)
-		append_events(&options->events, events[i]);
-}
-
 void free_options(struct options *options)
 {
 	if (options->rules)

@@ -33,6 +33,7 @@ struct options {
 	struct word_list events; /* specifications */
 	struct left_out left_out[N_USUAL_EVENTS];
 	unsigned int n_left_out;
+	bool usual_events;	 /* of a session: the user has named none */
 	unsigned int modes;	 /* PERFCTR_MODE_*, of events that name none */
 	const char *pmu;	 /* describe events of this PMU; NULL: of this machine's */
 	const char *backend;  /* that counts; NULL: none named, and open_events() not called yet */
@@ -162,11 +163,6 @@ bool open_events(struct options *options, uint32_t capabilities);
  * counters once, and says what to do.
  */
 void tell_substitute(const struct options *options);
-/*
- * If no event was asked for and the backend has no events of the processor, adds events of the
- * operating system.
- */
-void add_default_events(struct options *options);
 void free_options(struct options *options);
 
 #endif

@@ -15,6 +15,7 @@ struct marking {
 static bool prepare_marking(struct marking *marking, struct recording *recording)
 {
 	struct perfctr_control *control = &recording->events.control[0];
+	struct perfctr_pmu_info info = *recording->info;
 	struct perfctr_session_options options = {
 		.size = sizeof(options),
 		.policy = PERFCTR_EXCLUDE_KERNEL | PERFCTR_EXCLUDE_UNMARKED,
@@ -27,8 +28,14 @@ static bool prepare_marking(struct marking *marking, struct recording *recording
 		complain_of_open(marking->options->run.backend, errno);
 		return false;
 	}
-	session_set_policies(control, &recording->events);
-	return session_control(&marking->run, control, recording->info);
+	if (!marking->options->run.usual_events) {
+		session_set_policies(control, &recording->events);
+		return session_control(&marking->run, control, &info);
+	}
+	if (session_start_usual(&marking->run, &recording->events, &info, true))
+		return true;
+	complain_of_start(marking->options->run.backend, errno);
+	return false;
 }
 
 static bool mark_process(const struct marking *marking, pid_t pid, unsigned int scope)

@@ -26,6 +26,19 @@ struct session_run {
  */
 struct perfctr_pmu_info session_pmu_info(const struct options *options, bool some_cpus);
 
+/*
+ * defaults.c: adds usual events, which a session can count now.  Called if the command line names
+ * none.  modes: PERFCTR_MODE_*, of the events.  some_cpus: as for session_pmu_info().
+ */
+void session_add_usual_events(struct options *options, unsigned int modes, bool some_cpus);
+/*
+ * Starts the session with the usual events, on other counters or with none if others have taken
+ * theirs, and says so.  policies: sets those of session_set_policies().  Returns false, with errno,
+ * if it is refused nevertheless.
+ */
+bool session_start_usual(const struct session_run *run, struct events *events,
+			 struct perfctr_pmu_info *info, bool policies);
+
 void session_begin(struct session_run *run, const struct options *options);
 /* Installs the control.  Returns false, after an error message, if it is refused. */
 bool session_control(const struct session_run *run, struct perfctr_control *control,

@@ -91,6 +91,8 @@ static bool open_session(struct system *system)
 		complain_of_session(system, errno);
 		return false;
 	}
+	if (options->run.usual_events)
+		return true;
 	if (options->cpu_list)
 		return session_control_here(&system->run, &system->events, &system->info);
 	control->flags = PERFCTR_CONTROL_STOPPED;
@@ -118,6 +120,13 @@ static void make_rows(struct system *system)
 		system->last[1 + cpu].cpu = (int)cpu;
 }
 
+static bool start_session(struct system *system)
+{
+	if (system->options->run.usual_events)
+		return session_start_usual(&system->run, &system->events, &system->info, false);
+	return perfctr_session_start(system->run.session) == 0;
+}
+
 /*
  * Returns 0, or perfex's exit status after an error message; in that case the command has not
  * executed anything.
@@ -137,7 +146,7 @@ static int start_system(struct system *system)
 		return EXIT_PERFEX;
 	}
 	make_rows(system);
-	if (perfctr_session_start(system->run.session) < 0) {
+	if (!start_session(system)) {
 		complain_of_start(system->options->run.backend, errno);
 		exit(EXIT_PERFEX);
 	}

@@ -331,6 +331,7 @@ Suite *sandbox_suite(void);
 Suite *sequences_suite(void);
 Suite *sequences_sleep_suite(void);
 Suite *screens_suite(void);
+Suite *screens_few_suite(void);
 Suite *session_suite(void);
 Suite *session_cpus_suite(void);
 Suite *session_limits_suite(void);

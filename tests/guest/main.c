@@ -83,6 +83,7 @@ static const struct {
 	{ "sequences", sequences_suite },
 	{ "sequences_sleep", sequences_sleep_suite },
 	{ "screens", screens_suite },
+	{ "screens_few", screens_few_suite },
 	{ "session", session_suite },
 	{ "session_cpus", session_cpus_suite },
 	{ "session_limits", session_limits_suite },

@@ -177,10 +177,12 @@ static void make_rows(void)
 /* Writes the counts, or their comparison.  Returns false after an error message. */
 static bool write_counts(const struct exact_options *options, const char *text, size_t size)
 {
-	int fd = STDERR_FILENO;
+	bool standard = options->output && is_standard(options->output);
+	bool named = options->output && !standard;
+	int fd = standard ? STDOUT_FILENO : STDERR_FILENO;
 	bool written;
 
-	if (options->output)
+	if (named)
 		fd = open(options->output,
 			  O_WRONLY | O_CREAT | O_CLOEXEC | (options->append ? O_APPEND : O_TRUNC),
 			  0666);
@@ -192,7 +194,7 @@ static bool write_counts(const struct exact_options *options, const char *text, 
 	written = write_all(fd, text, size);
 	if (!written && options->output)
 		complain("cannot write '%s': %m", options->output);
-	if (options->output)
+	if (named)
 		close(fd);
 	return written;
 }

@@ -102,6 +102,8 @@ static void check_options(const struct scope_options *options)
 		     "--help");
 	if (command && options->process)
 		fail("--pid and a command exclude each other: the scope ends when you type q");
+	if (options->output && is_standard(options->output))
+		fail("--output=-: the scope draws on the terminal; give a file");
 }
 
 static bool is_event_option(const char *argument)

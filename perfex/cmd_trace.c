@@ -40,6 +40,7 @@ static int trace_main(int argc, char **argv)
 		fail("no command given; see perfex trace --help");
 	if (!options.run.output)
 		fail("no file for the trace; give it by --output=FILE");
+	check_recording(&options.run);
 	if (!open_events(&options.run, PERFCTR_CAN_TRACE))
 		return EXIT_PERFEX;
 	status = trace_count(&options);

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+#include "../textfile.h"
 #include "run.h"
 
 #include <errno.h>
@@ -65,6 +66,14 @@ static bool take_descriptor(struct output *output, int fd)
 	return true;
 }
 
+/* Returns the descriptor that the options name, or -1 if they name a file. */
+static int named_descriptor(const struct options *options)
+{
+	if (options->output)
+		return is_standard(options->output) ? STDOUT_FILENO : -1;
+	return options->log_fd == NO_LOG_FD ? STDERR_FILENO : (int)options->log_fd;
+}
+
 /* Follows the user's locale, but only on a terminal: programs read the same output everywhere. */
 static void choose_style(struct output *output)
 {
@@ -82,14 +91,15 @@ static void choose_style(struct output *output)
 /* Does not change an old file yet, as it may turn out that the command does not exist. */
 bool output_open(struct output *output, const struct options *options)
 {
+	int fd = named_descriptor(options);
+
 	*output = (struct output){
 		.format = options->format,
-		.path = options->output,
+		.path = fd < 0 ? options->output : NULL,
 		.append = options->append,
 	};
-	if (!output->path) {
-		if (!take_descriptor(output, options->log_fd == NO_LOG_FD ? STDERR_FILENO
-									  : (int)options->log_fd))
+	if (fd >= 0) {
+		if (!take_descriptor(output, fd))
 			return false;
 	} else {
 		output->fd = open_for_writing(output);

@@ -79,8 +79,7 @@ void record_settle(struct record_options *options)
 		     options->default_period ? options->default_period : RECORD_DEFAULT_PERIOD);
 	if (!options->run.output)
 		options->run.output = text_print("%s", RECORD_DEFAULT_FILE);
-	if (is_standard(options->run.output))
-		fail("--output=-: standard output is the command's; give a file");
+	check_recording(&options->run);
 }
 
 static bool is_prime(uint64_t n)

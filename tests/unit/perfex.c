@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Command lines of perfex. It refuses wrong ones with one line and status 125, and does not start the command. */
 #define _GNU_SOURCE
+#include "command.h"
 #include "unit.h"
 
 #include <pthread.h>
@@ -284,6 +285,29 @@ START_TEST(the_named_backend_is_for_the_command_too)
 }
 END_TEST
 
+START_TEST(a_file_named_dash_is_standard_output)
+{
+	static const struct {
+		const char *arguments[12], *out;
+	} commands[] = {
+		{ { "-e", "cs", "-o", "-", "echo", "said", NULL }, "said\ntsc " },
+		{ { "-e", "cs", "-j", "-o", "-", "echo", "said", NULL }, "said\n{\"schema\":" },
+		{ { "-e", "cs", "--csv", "-o", "-", "--append", "echo", "said", NULL }, "row," },
+		{ { "mark", "-e", "cs", "-j", "-o", "-", "echo", "said", NULL }, "said\n{\"schema\":" },
+		{ { "system", "-e", "cs", "-j", "-o", "-", "true", NULL }, "{\"schema\":" },
+	};
+	struct command_result result;
+
+	enter_directory();
+	result = run_perfex(commands[_i].arguments);
+	ck_assert_int_ne(access("-", F_OK), 0);
+	leave_directory();
+	ck_assert_int_eq(result.status, 0);
+	ck_assert_str_eq(result.err, "");
+	ck_assert_int_eq(strncmp(result.out, commands[_i].out, strlen(commands[_i].out)), 0);
+}
+END_TEST
+
 TCase *perfex_tests(void)
 {
 	TCase *tests = tcase_create("perfex");
@@ -298,5 +322,6 @@ TCase *perfex_tests(void)
 	tcase_add_loop_test(tests, help_and_version_go_to_standard_output, 0, 4);
 	tcase_add_loop_test(tests, a_kernel_without_perfctr_is_named, 0, 6);
 	tcase_add_loop_test(tests, the_named_backend_is_for_the_command_too, 0, 4);
+	tcase_add_loop_test(tests, a_file_named_dash_is_standard_output, 0, 5);
 	return tests;
 }

@@ -376,6 +376,10 @@ static const struct {
 } refused[] = {
 	{ { "record", "-o", "-", "true" },
 	  "perfex: --output=-: standard output is the command's; give a file\n" },
+	{ { "trace", "-o", "-", "true" },
+	  "perfex: --output=-: standard output is the command's; give a file\n" },
+	{ { "scope", "-o", "-", "true" },
+	  "perfex: --output=-: the scope draws on the terminal; give a file\n" },
 	{ { "record" }, "perfex: no command given; see perfex record --help\n" },
 	{ { "record", "-c", "0", "true" },
 	  "perfex: --period=0: that is no number of events from 1 to 2^63 - 1\n" },

@@ -178,6 +178,25 @@ static const char *const extreme[] = {
 	"0,0,off,0,0,0,0,0\n-1,0,total,0,0,0,0,0\n",
 };
 
+/* Labels of a few characters fit left of the axis. */
+START_TEST(a_rate_that_is_always_0_has_an_axis_to_1)
+{
+	static const char *const labels[] = { ">0.0 /s<", ">0.2 /s<", ">0.8 /s<", ">1.0 /s<" };
+	struct command_result result;
+	const char *figure;
+
+	enter_directory();
+	write_text("file", LINE("1000000000", "0") LINE("2000000000", "0"));
+	result = PERFEX("report", "--html", "file");
+	leave_directory();
+	ck_assert_int_eq(result.status, 0);
+	figure = strstr(result.out, "<figcaption>a (user)<");
+	ck_assert_ptr_nonnull(figure);
+	for (size_t i = 0; i < ARRAY_SIZE(labels); i++)
+		ck_assert_ptr_nonnull(strstr(figure, labels[i]));
+}
+END_TEST
+
 #define SUMMARY "{\"counts\":[1,2],\"mean\":1e999,\"low\":-1e999,\"high\":1e999}"
 
 /* Values that are no numbers, and texts that are not UTF-8, in a recording that was changed by hand. */
@@ -295,6 +314,7 @@ TCase *report_tests(void)
 	tcase_add_loop_test(tests, extreme_numbers_are_drawn_without_places_that_are_no_numbers, 0,
 			    ARRAY_SIZE(extreme));
 	tcase_add_test(tests, a_trace_from_a_pipe_is_drawn);
+	tcase_add_test(tests, a_rate_that_is_always_0_has_an_axis_to_1);
 	tcase_add_test(tests, what_is_impossible_is_left_out);
 	tcase_add_test(tests, a_page_takes_no_place_but_that_of_a_file);
 	return tests;

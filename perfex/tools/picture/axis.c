@@ -23,7 +23,9 @@ void axis_fit(struct axis *axis, double min, double max)
 	double least = fmax(fmax(fabs(min), fabs(max)) * SMALLEST_PART, 1e-9);
 
 	if (max - min < least) {
-		double more = axis->unit[0] ? fmax(fabs(max) / 100, least) : 1;
+		/* Values that are all 0 do not tell what part of the unit to show. */
+		bool whole = !axis->unit[0] || (min == 0 && max == 0);
+		double more = whole ? 1 : fmax(fabs(max) / 100, least);
 
 		more = fmax(more, least);
 		max += more;

@@ -20,7 +20,7 @@ struct axis {
 
 /*
  * Chooses the ends of the axis, so that both values are on it, and a step of 1, 2 or 5 times a
- * power of 10.
+ * power of 10.  If both are 0, the axis reaches from 0 to 1.
  */
 void axis_fit(struct axis *axis, double min, double max);
 double axis_place(const struct axis *axis, double value);

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #define ESCR_THREAD_1 0x3ull /* T1_USR and T1_OS */
+#define ESCR_THREAD_0 0xcull /* T0_USR and T0_OS, in this order too */
 
 /* The refused event, and the buffer for the text. */
 struct refused {
@@ -113,16 +114,18 @@ static void say_duplicate(const struct refused *r)
 	say_of_event(r, "its counter is taken by %s; choose another of %s", other, counters);
 }
 
-/* " (INT, ANY)", as the manual of the processor names the bits of evntsel; "" if it does not. */
-static void name_fields(const struct refused *r, uint64_t bits, char *text, size_t size)
+/*
+ * " (INT, ANY)", as the manual of the processor names the bits of the register, PERFCTR_REGISTER_*;
+ * "" if it does not.
+ */
+static void name_fields(const struct refused *r, unsigned int which, uint64_t bits, char *text,
+			size_t size)
 {
-	unsigned int which = r->event->counter & PERFCTR_FIXED ? PERFCTR_REGISTER_FIXED
-							       : PERFCTR_REGISTER_EVNTSEL;
-	const struct perfctr_register *evntsel = perfctr_family_register(r->info, which);
+	const struct perfctr_register *known = perfctr_family_register(r->info, which);
 	size_t length = 0;
 
 	*text = '\0';
-	for (const struct perfctr_field *f = evntsel ? evntsel->field : NULL; f && f->name; f++) {
+	for (const struct perfctr_field *f = known ? known->field : NULL; f && f->name; f++) {
 		if (!(bits >> f->first & ((2ull << (f->last - f->first)) - 1)))
 			continue;
 		snprintf(text + length, size - length, "%s%s", length ? ", " : " (", f->name);
@@ -150,7 +153,10 @@ static void say_evntsel(const struct refused *r)
 			     "write %s",
 			     (unsigned long long)enable_first, remedy);
 	} else {
-		name_fields(r, refused, fields, sizeof(fields));
+		name_fields(r,
+			    r->event->counter & PERFCTR_FIXED ? PERFCTR_REGISTER_FIXED
+							      : PERFCTR_REGISTER_EVNTSEL,
+			    refused, fields, sizeof(fields));
 		format_without(r->event, refused, remedy, sizeof(remedy));
 		say_of_event(r,
 			     "evntsel bits 0x%llx%s cannot be set for this counter; write %s, or "
@@ -160,16 +166,32 @@ static void say_evntsel(const struct refused *r)
 	}
 }
 
+/* The modes of the second logical processor become those of the first, unless it has some. */
+static void say_thread_1(const struct refused *r, uint64_t bits)
+{
+	struct perfctr_event_control better = *r->event;
+	char remedy[PERFCTR_EVNTSEL_TEXT], fields[32];
+
+	better.evntsel2 &= ~bits;
+	if (!(better.evntsel2 & ESCR_THREAD_0))
+		better.evntsel2 |= bits << 2;
+	perfctr_evntsel_format(&better, remedy, sizeof(remedy));
+	name_fields(r, PERFCTR_REGISTER_EVNTSEL2, bits, fields, sizeof(fields));
+	say_of_event(r,
+		     "evntsel2 bits 0x%llx%s are of a second logical processor, which is not "
+		     "counted; write %s",
+		     (unsigned long long)bits, fields, remedy);
+}
+
 static void say_evntsel2(const struct refused *r)
 {
 	uint64_t unknown = r->event->evntsel2 & ~r->info->evntsel2_allowed;
-	bool other_thread = r->info->pmu == PERFCTR_PMU_P4 && !(unknown & ~ESCR_THREAD_1);
 
-	if (r->info->evntsel2_allowed)
-		say_of_event(r, "evntsel2 bits 0x%llx are %s; only 0x%llx may be set",
+	if (r->info->pmu == PERFCTR_PMU_P4 && !(unknown & ~ESCR_THREAD_1))
+		say_thread_1(r, unknown);
+	else if (r->info->evntsel2_allowed)
+		say_of_event(r, "evntsel2 bits 0x%llx are reserved; only 0x%llx may be set",
 			     (unsigned long long)unknown,
-			     other_thread ? "of a second logical processor, which is not counted"
-					  : "reserved",
 			     (unsigned long long)r->info->evntsel2_allowed);
 	else
 		say_of_event(r, "this machine has no second event select word; leave out /0x%llx",

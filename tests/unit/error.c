@@ -293,13 +293,27 @@ START_TEST(a_second_event_select_word_that_exists_has_allowed_bits)
 	perfctr_control_error(EINVAL, &control, &info, words, sizeof(words));
 	ck_assert_str_eq(words, "event 0x004100c0/0x00000501@0: evntsel2 bits 0x400 are reserved; "
 				"only 0x30f may be set");
-	/* NetBurst: T1_USR and T1_OS, which the SDM defines. */
+	/* NetBurst: bits 0 to 3 are T1_USR, T1_OS, T0_USR and T0_OS in the SDM. */
 	info.pmu = PERFCTR_PMU_P4;
 	info.evntsel2_allowed = 0x7ffffffc;
 	control.event[0].evntsel2 = 0x0c000805;
 	perfctr_control_error(EINVAL, &control, &info, words, sizeof(words));
-	ck_assert_str_eq(words, "event 0x004100c0/0x0c000805@0: evntsel2 bits 0x1 are of a second "
-				"logical processor, which is not counted; only 0x7ffffffc may be set");
+	ck_assert_str_eq(words, "event 0x004100c0/0x0c000805@0: evntsel2 bits 0x1 (T1_USR) are of a "
+				"second logical processor, which is not counted; write "
+				"0x004100c0/0x0c000804@0");
+	control.event[0].evntsel2 = 0x0200020a;
+	perfctr_control_error(EINVAL, &control, &info, words, sizeof(words));
+	ck_assert_str_eq(words, "event 0x004100c0/0x0200020a@0: evntsel2 bits 0x2 (T1_OS) are of a "
+				"second logical processor, which is not counted; write "
+				"0x004100c0/0x02000208@0");
+	/* Bits 2 and 3 are clear: the event would not count without the modes. */
+	control.event[0].evntsel2 = 0x02000202;
+	perfctr_control_error(EINVAL, &control, &info, words, sizeof(words));
+	ck_assert_ptr_nonnull(strstr(words, "; write 0x004100c0/0x02000208@0"));
+	control.event[0].evntsel2 = 0x02000203;
+	perfctr_control_error(EINVAL, &control, &info, words, sizeof(words));
+	ck_assert_ptr_nonnull(strstr(words, "bits 0x3 (T1_USR, T1_OS) are of"));
+	ck_assert_ptr_nonnull(strstr(words, "; write 0x004100c0/0x0200020c@0"));
 	control.event[0].evntsel2 = 0x8c000805;
 	perfctr_control_error(EINVAL, &control, &info, words, sizeof(words));
 	ck_assert_str_eq(words, "event 0x004100c0/0x8c000805@0: evntsel2 bits 0x80000001 are "

@@ -109,7 +109,7 @@ static const struct option_row own_rows[] = {
 	CALL_OPTION("confidence", 0, "PERCENT", NULL, take_own_confidence, 0),
 	REFUSED_OPTION("pid", 'p', "PID", "the machine has no process but COMMAND"),
 	REFUSED_OPTION("log-fd", 0, "N", "--output=FILE"),
-	REFUSED_OPTION("backend", 0, "NAME", "the machine counts by the patch"),
+	REFUSED_OPTION("backend", 0, "NAME", "the machine counts by the kernel driver"),
 	REFUSED_OPTION("info", 'i', NULL, "perfex info"),
 	REFUSED_OPTION("list", 'l', NULL, "perfex list"),
 	REFUSED_OPTION("long-list", 'L', NULL, "perfex list --long"),

@@ -40,8 +40,8 @@ static void complain_of_samples(const char *backend, int error, unsigned int roo
 	errno = error;
 	if (error == ENOTSUP)
 		complain_of_lack(backend, error,
-				 "takes no samples here; the patch does, where counters interrupt: "
-				 "perfex info shows it");
+				 "takes no samples here; the kernel driver does, where counters "
+				 "interrupt: perfex info shows it");
 	else if (error == EMFILE)
 		complain("samples would take more memory than perfctr allows a user; give less by "
 			 "--room=KB");

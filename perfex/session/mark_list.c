@@ -97,7 +97,8 @@ static bool has_marks(const char *backend)
 
 	if (perfctr_mark_get_with(backend, 0, &mark) == 0)
 		return true;
-	complain_of_lack(backend, errno, "does not know who bears a mark; the patch and bpf do");
+	complain_of_lack(backend, errno,
+			 "does not know who bears a mark; the kernel driver and bpf do");
 	return false;
 }
 

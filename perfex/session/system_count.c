@@ -52,11 +52,11 @@ static void complain_of_session(const struct system *system, int error)
 			 system->options->cpu_list);
 	else if (system->options->policy & ~modes)
 		complain_of_lack(backend, error,
-				 "counts CPUs by no policy about marks or idle threads; the patch "
-				 "does");
+				 "counts CPUs by no policy about marks or idle threads; the kernel "
+				 "driver does");
 	else
 		complain_of_lack(backend, error,
-				 "does not count CPUs; the patch and perf_events do, with "
+				 "does not count CPUs; the kernel driver and perf_events do, with "
 				 "CAP_PERFMON");
 }
 

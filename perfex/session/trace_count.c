@@ -92,7 +92,7 @@ static bool prepare_tracing(struct tracing *tracing)
 	tracing->run.mark = perfctr_mark_open_with(tracing->options->run.backend, NULL);
 	if (!tracing->run.mark || !open_session(tracing)) {
 		complain_of_lack(tracing->options->run.backend, errno,
-				 "has no traces; the patch has");
+				 "has no traces; the kernel driver has");
 		return false;
 	}
 	session_set_policies(control, &tracing->events);

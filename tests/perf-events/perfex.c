@@ -60,15 +60,15 @@ static void expect_line(const char *arguments, int status, const char *words)
 static const struct {
 	const char *arguments, *words;
 } lacking[] = {
-	{ "trace -o trace ./started", "the perf_events backend has no traces; the patch has" },
-	{ "mark --list", "the perf_events backend does not know who bears a mark; the patch and "
-			 "bpf do" },
-	{ "mark --clear -p 1", "the perf_events backend does not know who bears a mark; the patch "
-			       "and bpf do" },
+	{ "trace -o trace ./started", "the perf_events backend has no traces; the kernel driver has" },
+	{ "mark --list", "the perf_events backend does not know who bears a mark; the kernel "
+			 "driver and bpf do" },
+	{ "mark --clear -p 1", "the perf_events backend does not know who bears a mark; the kernel "
+			       "driver and bpf do" },
 	{ "system --exclude-self ./started", "the perf_events backend counts CPUs by no policy "
-					     "about marks or idle threads; the patch does" },
+					     "about marks or idle threads; the kernel driver does" },
 	{ "system --policy no-idle ./started", "the perf_events backend counts CPUs by no policy "
-					       "about marks or idle threads; the patch does" },
+					       "about marks or idle threads; the kernel driver does" },
 };
 
 START_TEST(what_the_backend_lacks_is_named)

@@ -114,7 +114,7 @@ START_TEST(a_missing_patch_is_named_when_asked_for)
 	struct run r;
 
 	RUN(&r, "perfex", "--backend", "patch", program("loop"));
-	expect_refusal(&r, "--backend patch", WORDS("/dev/perfctr", "patch"));
+	expect_refusal(&r, "--backend patch", WORDS("/dev/perfctr", "modprobe perfctr"));
 }
 END_TEST
 

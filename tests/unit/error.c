@@ -364,8 +364,8 @@ static const struct {
 	int error;
 	const char *words;
 } open_errors[] = {
-	{ ENODEV, "there is no /dev/perfctr: this kernel was built without perfctr; boot a kernel "
-		  "with the perfctr patch" },
+	{ ENODEV, "there is no /dev/perfctr: load the module as root by: modprobe perfctr, or build "
+		  "it first by: make module (docs/install.md)" },
 	{ EPROTO, "the kernel's perfctr has another ABI version than this program's 3; use the "
 		  "programs built with the kernel" },
 	{ EEXIST, "the thread is being counted already; close its context first, or if it is another "

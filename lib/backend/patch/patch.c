@@ -135,8 +135,9 @@ void perfctr_patch_open_error(int error, char *text, size_t size)
 	switch (error) {
 	case ENODEV:
 		snprintf(text, size,
-			 "there is no " PERFCTR_DEVICE ": this kernel was built without "
-			 "perfctr; boot a kernel with the perfctr patch");
+			 "there is no " PERFCTR_DEVICE ": load the module as root by: "
+			 "modprobe perfctr, or build it first by: make module "
+			 "(docs/install.md)");
 		break;
 	case EACCES:
 		if (access(PERFCTR_DEVICE, R_OK) < 0)

@@ -221,7 +221,7 @@ static bool check_samples(const struct experiment *experiment, struct perfctr_ev
 	if (perfctr_backend(backend, &info) < 0 || !(info.capabilities & PERFCTR_CAN_SAMPLE))
 		return refuse_text(error, experiment->ebs.line[0],
 				   "ebs needs samples, which the backend '%s' does not take here; "
-				   "the patch does, where counters interrupt",
+				   "the kernel driver does, where counters interrupt",
 				   backend);
 	if (experiment->n_passes > 1)
 		return refuse_text(error, experiment->line,

@@ -158,7 +158,12 @@ struct perfctr_request *selected_events(struct options *selection)
 			warn_of_event(selection->database, &requests[i]);
 			continue;
 		}
-		complain_of_event(spec, error);
+		if (errno == ENODEV && !selection->pmu)
+			complain("event '%s': %s; give a processor by --pmu=NAME, see perfex list "
+				 "--processors",
+				 spec, error);
+		else
+			complain_of_event(spec, error);
 		free(requests);
 		return NULL;
 	}

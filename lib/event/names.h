@@ -39,6 +39,13 @@ int perfctr_name_resolve(struct perfctr_events *events, const char *name, struct
 void perfctr_name_suggest(struct perfctr_events *events, const char *name, const struct line *line);
 
 /*
+ * Where no counter can be used: appends the names that become name by few typing errors, of the
+ * operating system's events, the architectural ones, and what libpfm4 finds here.  False: there are
+ * none, or name is one of them.
+ */
+bool perfctr_name_suggest_typed(const char *name, const struct line *line);
+
+/*
  * Restricts event->general and sets event->fixed by the first "counters" line of the tables that
  * matches the event's code.
  */

@@ -460,12 +460,15 @@ static void refuse_without_counters(const struct perfctr_pmu_info *info, const c
 			(int)sizeof(info->family), info->family);
 		return;
 	}
-	perfctr_line_refuse(
-		line, ENODEV,
-		"the operating system counts no '%.40s' (but task-clock, page-faults, "
-		"minor-faults, major-faults, context-switches, cpu-migrations), and the "
-		"event counters of this machine cannot be used: %.*s",
-		spec, (int)sizeof(info->family), info->family);
+	perfctr_line_refuse(line, ENODEV, "the operating system counts no '%.40s'", spec);
+	if (perfctr_name_suggest_typed(spec, line))
+		perfctr_line_add(line, "; ");
+	else
+		perfctr_line_add(line, " (but task-clock, page-faults, minor-faults, major-faults, "
+				       "context-switches, cpu-migrations), and ");
+	perfctr_line_add(line, "the event counters of this machine cannot be used: %.*s",
+			 (int)sizeof(info->family), info->family);
+	errno = ENODEV;
 }
 
 int perfctr_events_parse(struct perfctr_events *events, const char *spec, unsigned int modes,

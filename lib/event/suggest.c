@@ -8,10 +8,12 @@
 
 #define N_NEAREST 3
 #define LONGEST 64 /* characters of a name that are compared */
+#define MOST_TYPOS 3
 
 struct nearest {
 	const char *name;
 	size_t length, whole; /* up to the first '.' or ':'; up to the first ':' */
+	bool typos;	      /* take only names that differ by typing errors */
 	struct {
 		char name[LONGEST + 1];
 		unsigned int distance;
@@ -50,6 +52,16 @@ static unsigned int edit_distance(const char *a, size_t a_length, const char *b)
 	return row[b_length];
 }
 
+/* Returns the largest distance of a name that is near one of this length. */
+static unsigned int largest_distance(const struct nearest *nearest, size_t length)
+{
+	size_t typos = (length + 2) / 4;
+
+	if (!nearest->typos)
+		return (unsigned int)(length / 2);
+	return (unsigned int)(typos < MOST_TYPOS ? typos : MOST_TYPOS);
+}
+
 static int compare_candidates(const struct perfctr_event_entry *entry, void *arg)
 {
 	struct nearest *nearest = arg;
@@ -60,7 +72,7 @@ static int compare_candidates(const struct perfctr_event_entry *entry, void *arg
 	if (entry->umask)
 		return 0;
 	d = edit_distance(nearest->name, length, entry->name);
-	if (d > length / 2)
+	if (d > largest_distance(nearest, length))
 		return 0;
 	for (i = 0; i < nearest->n && nearest->best[i].distance <= d; i++)
 		;
@@ -76,20 +88,46 @@ static int compare_candidates(const struct perfctr_event_entry *entry, void *arg
 	return 0;
 }
 
-void perfctr_name_suggest(struct perfctr_events *events, const char *name, const struct line *line)
+static void begin_search(struct nearest *nearest, const char *name)
 {
-	struct nearest nearest = {
+	*nearest = (struct nearest){
 		.name = name,
 		.length = strcspn(name, ":."),
 		.whole = strcspn(name, ":"),
 	};
+	if (nearest->length > LONGEST)
+		nearest->length = LONGEST;
+	if (nearest->whole > LONGEST)
+		nearest->whole = LONGEST;
+}
 
-	if (nearest.length > LONGEST)
-		nearest.length = LONGEST;
-	if (nearest.whole > LONGEST)
-		nearest.whole = LONGEST;
+static void add_nearest(const struct nearest *nearest, const struct line *line)
+{
+	for (unsigned int i = 0; i < nearest->n; i++)
+		perfctr_line_add(line, "%s%s", i ? ", " : "; near it: ", nearest->best[i].name);
+}
+
+void perfctr_name_suggest(struct perfctr_events *events, const char *name, const struct line *line)
+{
+	struct nearest nearest;
+
+	begin_search(&nearest, name);
 	perfctr_events_list(events, NULL, compare_candidates, &nearest);
-	for (unsigned int i = 0; i < nearest.n; i++)
-		perfctr_line_add(line, "%s%s", i ? ", " : "; near it: ", nearest.best[i].name);
+	add_nearest(&nearest, line);
 	perfctr_line_add(line, "; perfctr_events_list() shows all");
+}
+
+bool perfctr_name_suggest_typed(const char *name, const struct line *line)
+{
+	struct perfctr_pmu_info info = *perfctr_family_info("arch");
+	struct nearest nearest;
+
+	info.features |= PERFCTR_FEATURE_SOFTWARE;
+	begin_search(&nearest, name);
+	nearest.typos = true;
+	perfctr_events_list_once(&info, NULL, compare_candidates, &nearest);
+	if (!nearest.n || !nearest.best[0].distance)
+		return false;
+	add_nearest(&nearest, line);
+	return true;
 }

@@ -4,6 +4,7 @@
 #include "command.h"
 #include "unit.h"
 
+#include <perfctr.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -285,6 +286,27 @@ START_TEST(the_named_backend_is_for_the_command_too)
 }
 END_TEST
 
+/* A machine with a PMU encodes it. */
+START_TEST(a_machine_without_a_pmu_needs_the_name_of_one)
+{
+	static const char *const commands[][4] = {
+		{ "encode", "-e", "instructions", NULL },
+		{ "check", "-e", "instructions", NULL },
+	};
+	struct perfctr_backend_info info = { 0 };
+	struct result result = perfex(commands[_i]);
+
+	ck_assert_int_eq(perfctr_backend(NULL, &info), 0);
+	if (info.capabilities & PERFCTR_CAN_HARDWARE) {
+		ck_assert_int_eq(result.status, 0);
+		return;
+	}
+	ck_assert_int_eq(WEXITSTATUS(result.status), 125);
+	ck_assert_ptr_nonnull(strstr(result.err, "; give a processor by --pmu=NAME, see perfex list "
+						 "--processors\n"));
+}
+END_TEST
+
 START_TEST(a_file_named_dash_is_standard_output)
 {
 	static const struct {
@@ -322,6 +344,7 @@ TCase *perfex_tests(void)
 	tcase_add_loop_test(tests, help_and_version_go_to_standard_output, 0, 4);
 	tcase_add_loop_test(tests, a_kernel_without_perfctr_is_named, 0, 6);
 	tcase_add_loop_test(tests, the_named_backend_is_for_the_command_too, 0, 4);
+	tcase_add_loop_test(tests, a_machine_without_a_pmu_needs_the_name_of_one, 0, 2);
 	tcase_add_loop_test(tests, a_file_named_dash_is_standard_output, 0, 5);
 	return tests;
 }

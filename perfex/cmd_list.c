@@ -16,8 +16,9 @@ struct list {
 	enum { EVENTS, GROUPS, PROCESSORS } shown;
 	const char *shown_name;	 /* name of the option that says so; NULL: events */
 	bool details, two_words; /* two_words: an event is two registers, which have no one code */
-	const char *wanted;	 /* for print_wanted() */
+	const char *wanted;	 /* for print_wanted() and print_described() */
 	bool is_name;		 /* wanted is a whole name, no pattern of unit masks */
+	bool is_described;	 /* does only the description of the last event match? */
 	uint64_t code;		 /* of the last event */
 	size_t n;
 };
@@ -145,6 +146,23 @@ static void list_parts(struct list *list, const char *pattern)
 	free(name);
 }
 
+/* Prints the events of which only the description matches, with their unit masks. */
+static int print_described(const struct perfctr_event_entry *entry, void *arg)
+{
+	struct list *list = arg;
+
+	if (!entry->umask)
+		list->is_described = !text_matches(list->wanted, entry->name) &&
+				     text_matches(list->wanted, entry->description);
+	return list->is_described ? print_event(entry, list) : 0;
+}
+
+static void list_described(struct list *list, const char *pattern)
+{
+	list->wanted = pattern;
+	perfctr_events_list(list->selection.database, NULL, print_described, list);
+}
+
 static int is_of_linux(const struct perfctr_event_entry *entry, void *unused)
 {
 	return strncmp(entry->source, "Linux ", strlen("Linux ")) == 0;
@@ -183,10 +201,13 @@ static int list_events(struct list *list, const char *pattern)
 	}
 	if (!list->n && pattern)
 		list_parts(list, pattern);
+	if (pattern)
+		list_described(list, pattern);
 	if (!list->selection.pmu)
 		tell_missing(database);
 	if (!list->n) {
-		complain("no event has '%s' in its name; perfex list shows all", pattern);
+		complain("no event has '%s' in its name or description; perfex list shows all",
+			 pattern);
 		return 1;
 	}
 	return 0;
@@ -306,10 +327,11 @@ const struct subcommand list_subcommand = {
 		"       perfex list --processors [PATTERN]\n"
 		"Show the events that this machine can count: those whose names contain PATTERN,\n"
 		"or match it if it has one of *?[; without regard to case.  If there are none, PATTERN\n"
-		"may be in a unit mask, or in EVENT:UMASK, or be an event with modifiers.\n",
+		"may be in a unit mask, or in EVENT:UMASK, or be an event with modifiers.  Then show\n"
+		"the events whose descriptions alone contain or match it.\n",
 	.options = rows,
 	.notes = "Names are those of tables, the user's own before perfctr's, and of libpfm4; see\n"
-		 "perfctr_events(5).  Exit status: 1 when no name matches.\n",
+		 "perfctr_events(5).  Exit status: 1 when nothing matches.\n",
 };
 
 static void check_options(const struct list *list)

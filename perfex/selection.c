@@ -66,7 +66,7 @@ const char *known_processor(unsigned int i, const char **description)
 	return perfctr_processor_name(i, description);
 }
 
-static bool text_matches(const char *pattern, const char *text)
+bool text_matches(const char *pattern, const char *text)
 {
 	if (strpbrk(pattern, "*?["))
 		return fnmatch(pattern, text, FNM_CASEFOLD) == 0;

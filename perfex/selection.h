@@ -27,9 +27,11 @@ bool open_selected_pmu(struct options *selection);
 const char *known_processor(unsigned int i, const char **description);
 
 /*
- * Returns true if one of the texts contains the pattern, or matches it if it has one of *?[,
- * without regard to case, as in perfctr_events_list().  A pattern of NULL matches all.
+ * Returns true if the text contains the pattern, or matches it if it has one of *?[, without regard
+ * to case, as in perfctr_events_list().
  */
+bool text_matches(const char *pattern, const char *text);
+/* Does the same for one of two texts.  A pattern of NULL matches all. */
 bool either_matches(const char *pattern, const char *a, const char *b);
 
 /*

@@ -45,6 +45,39 @@ static const struct {
 	  "    Stands for L2_RQSTS:I\n"
 	  "    built in p6\n",
 	  "" },
+	/* Events with the word in their descriptions alone come last, and none comes twice. */
+	{ { "list", "--pmu=p6", "Retired" },
+	  0,
+	  "INST_RETIRED                     Instructions retired\n"
+	  "UOPS_RETIRED                     Micro-operations retired\n"
+	  "BR_INST_RETIRED                  Branches retired\n"
+	  "BR_MISS_PRED_RETIRED             Mispredicted branches retired\n"
+	  "BR_TAKEN_RETIRED                 Taken branches retired\n"
+	  "EMON_KNI_INST_RETIRED            SSE instructions retired (Pentium III)\n"
+	  "FLOPS                            Floating-point operations retired\n"
+	  "BR_MISS_PRED_TAKEN_RET           Mispredicted taken branches retired\n"
+	  "RET_SEG_RENAMES                  Renamed segment registers retired (Pentium II, III)\n"
+	  "MMX_INSTR_RET                    MMX instructions retired (Pentium II only)\n"
+	  "EMON_KNI_COMP_INST_RET           SSE computations retired (Pentium III)\n"
+	  "instructions                     Stands for INST_RETIRED\n"
+	  "branches                         Stands for BR_INST_RETIRED\n"
+	  "branch-instructions              Stands for BR_INST_RETIRED\n"
+	  "branch-misses                    Stands for BR_MISS_PRED_RETIRED\n"
+	  "branch-loads                     Branches retired\n",
+	  "" },
+	{ { "list", "--pmu=p6", "-l", "changes bet" },
+	  0,
+	  "FP_MMX_TRANS\n"
+	  "    Changes between MMX and floating-point (Pentium II, III)\n"
+	  "    code 0xcc, counters 0-1, occurrence, built in p6\n"
+	  "    :TO_FP                    0x0000  From MMX to floating-point\n"
+	  "    :TO_MMX                   0x0100  From floating-point to MMX\n",
+	  "" },
+	{ { "list", "--pmu=p6", "clocks the d*" },
+	  0,
+	  "L2_DBUS_BUSY                     Clocks the data bus of the L2 cache is busy\n"
+	  "CYCLES_DIV_BUSY                  Clocks the divider is busy\n",
+	  "" },
 	/* Names of unit masks and modifiers are in no event's name. */
 	{ { "list", "--pmu=p6", "to_mmx" },
 	  0,
@@ -75,11 +108,11 @@ static const struct {
 	{ { "list", "--pmu=p6", "div:x" },
 	  1,
 	  "",
-	  "perfex: no event has 'div:x' in its name; perfex list shows all\n" },
+	  "perfex: no event has 'div:x' in its name or description; perfex list shows all\n" },
 	{ { "list", "--pmu=p5", "nothing" },
 	  1,
 	  "",
-	  "perfex: no event has 'nothing' in its name; perfex list shows all\n" },
+	  "perfex: no event has 'nothing' in its name or description; perfex list shows all\n" },
 	{ { "list", "--pmu=p7" },
 	  125,
 	  "",

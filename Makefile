@@ -207,11 +207,13 @@ module-install: module ## install it below /lib/modules, to be loaded at boot
 		modules_install
 	install -d $(DESTDIR)/etc/modules-load.d
 	echo perfctr >$(DESTDIR)/etc/modules-load.d/perfctr.conf
+	install -D -m 644 packaging/cdi/perfctr.json $(DESTDIR)/etc/cdi/perfctr.json
 # The release for which modules are installed. "make kernelrelease" prints another one in Debian's headers.
 UTS_RELEASE = $(shell sed -n 's/^.define UTS_RELEASE "\(.*\)"/\1/p' $(KDIR)/include/generated/utsrelease.h)
 MODULES = $(DESTDIR)/lib/modules/$(or $(UTS_RELEASE),$(error no headers of a kernel at $(KDIR)))
 module-uninstall: ## remove what module-install has installed for the kernel that runs here, or KDIR=
-	rm -f $(MODULES)/updates/perfctr.ko* $(MODULES)/extra/perfctr.ko* $(DESTDIR)/etc/modules-load.d/perfctr.conf
+	rm -f $(MODULES)/updates/perfctr.ko* $(MODULES)/extra/perfctr.ko* $(DESTDIR)/etc/modules-load.d/perfctr.conf \
+		$(DESTDIR)/etc/cdi/perfctr.json
 	find $(MODULES) -maxdepth 1 \( -name updates -o -name extra \) -empty -delete
 	$(if $(DESTDIR),,depmod $(notdir $(MODULES)))
 

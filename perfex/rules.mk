@@ -79,5 +79,6 @@ install-perfex: $(PERFEX)
 	install -m 755 $(PERFEX) $(DESTDIR)$(PREFIX)/bin
 	install -d $(DESTDIR)$(PREFIX)/share/bash-completion/completions
 	install -m 644 perfex/perfex.bash $(DESTDIR)$(PREFIX)/share/bash-completion/completions/perfex
+	install -D -m 644 packaging/cdi/perfctr.json $(DESTDIR)$(PREFIX)/share/perfctr/cdi/perfctr.json
 
 -include $(PERFEX_OBJECTS:.o=.d) $(PERFEX_OBJECTS_32:.o=.d)

@@ -21,6 +21,7 @@ is_installed() {
 	[[ $(sed -n 's/^sig_key: *//p' <<<"$info" | tr -d :) == "$serial" ]] || { echo "not signed by $serial"; return 1; }
 	in_root modprobe -n -S "$kernel" perfctr || return 1
 	grep -qx perfctr "$root/usr/lib/modules-load.d/perfctr.conf" || return 1
+	cmp packaging/cdi/perfctr.json "$root/etc/cdi/perfctr.json" || return 1
 	[[ $(cd "$root/usr/src" && echo perfctr-*) == "perfctr-$1" ]] || { echo "not the sources of $1 alone"; return 1; }
 }
 

@@ -234,6 +234,7 @@ int perfctr_get_control(const struct perfctr *p, struct perfctr_control *c);
 #define PERFCTR_BAD_MEMBER	0x106	/* count this with PERFCTR_CONTROL_EXIT_RECORDS */
 #define PERFCTR_BAD_TOTALS	0x107	/* PERFCTR_CONTROL_TOTALS; no single event */
 #define PERFCTR_BAD_WHOLE	0x108	/* count this with PERFCTR_CONTROL_TOTALS */
+#define PERFCTR_BAD_FORBIDDEN	0x109	/* call perf_event_open(2): a seccomp filter forbids it */
 /* bad_reason with EINVAL: */
 #define PERFCTR_BAD_EVENT	0x104	/* the kernel does not count this event here */
 #define PERFCTR_BAD_UNLOADED	0x105	/* perfctr-bpfd was not started with this event */

@@ -342,6 +342,10 @@ static const struct {
 	  "a tree that is counted as one does not have it; leave it out, or "
 	  "PERFCTR_CONTROL_TOTALS",
 	  NULL },
+	{ PERFCTR_BAD_FORBIDDEN,
+	  "perf_events counts it, and the seccomp filter of a container forbids "
+	  "perf_event_open(2); leave it out, or allow the call there",
+	  NULL },
 	{ PERFCTR_BAD_EVENT,
 	  "the kernel's perf_events does not count it on this machine; see "
 	  "'perfctr_events_list()' for those that it knows",

@@ -24,6 +24,7 @@ static const char no_event[] = "the processor has no such event";
 static const char no_room[] = "no counter is left for it";
 static const char not_free[] = "others have the counters";
 static const char forbidden[] = "kernel mode is for the privileged";
+static const char filtered[] = "perf_event_open(2) is forbidden here";
 static const char not_apart[] = "processes have no counts of their own";
 static const char refused[] = "the kernel refuses it";
 
@@ -68,6 +69,8 @@ static void choose_names(struct choice *choice, const struct options *options,
 
 static const char *lack_of(int error, uint32_t bad_reason)
 {
+	if (bad_reason == PERFCTR_BAD_FORBIDDEN)
+		return filtered;
 	if (bad_reason == PERFCTR_BAD_MEMBER)
 		return not_apart;
 	return error == ENOSPC ? no_room : error == EACCES ? forbidden : refused;

@@ -266,6 +266,7 @@ Suite *busy_suite(void);
 Suite *calibrate_suite(void);
 Suite *charges_suite(void);
 Suite *conservation_suite(void);
+Suite *container_suite(void);
 Suite *control_suite(void);
 Suite *counts_suite(void);
 Suite *derive_suite(void);

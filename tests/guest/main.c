@@ -18,6 +18,7 @@ static const struct {
 	{ "calibrate", calibrate_suite },
 	{ "charges", charges_suite },
 	{ "conservation", conservation_suite },
+	{ "container", container_suite },
 	{ "control", control_suite },
 	{ "counts", counts_suite },
 	{ "derive", derive_suite },

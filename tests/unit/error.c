@@ -179,6 +179,11 @@ static const struct {
 	  { .counter = PERFCTR_SOFTWARE + PERFCTR_MIGRATIONS },
 	  "event cpu-migrations: a tree that is counted as one does not have it; leave it out, or "
 	  "PERFCTR_CONTROL_TOTALS" },
+	{ ENOTSUP,
+	  PERFCTR_BAD_FORBIDDEN,
+	  { .counter = PERFCTR_SOFTWARE + PERFCTR_PAGE_FAULTS },
+	  "event page-faults: perf_events counts it, and the seccomp filter of a container forbids "
+	  "perf_event_open(2); leave it out, or allow the call there" },
 	{ EINVAL,
 	  99,
 	  { .counter = 1, .evntsel = 0x4100c0 },

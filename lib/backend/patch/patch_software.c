@@ -51,6 +51,16 @@ static int refuse_part(const struct perfctr_patch_software *s, const struct perf
 	return -1;
 }
 
+static int refuse_faults(const struct perfctr_patch_software *s, struct perfctr_control *faults,
+			 struct perfctr_control *c)
+{
+	if (perfctr_perf_is_forbidden(errno)) {
+		faults->bad_reason = PERFCTR_BAD_FORBIDDEN;
+		errno = ENOTSUP;
+	}
+	return refuse_part(s, faults, true, c);
+}
+
 static int open_faults(struct perfctr_patch_software *s, const struct perfctr *p, pid_t tid,
 		       struct perfctr_control *c, struct perfctr_control *faults)
 {
@@ -64,11 +74,11 @@ static int open_faults(struct perfctr_patch_software *s, const struct perfctr *p
 		return refuse_part(s, faults, true, c);
 	}
 	if (perfctr_perf_set_open(&s->self, &target, &p->info, p->capabilities, faults) < 0)
-		return refuse_part(s, faults, true, c);
+		return refuse_faults(s, faults, c);
 	target.inherit = true;
 	if (c->flags & PERFCTR_CONTROL_INHERIT &&
 	    perfctr_perf_set_open(&s->tree, &target, &p->info, p->capabilities, faults) < 0)
-		return refuse_part(s, faults, true, c);
+		return refuse_faults(s, faults, c);
 	return 0;
 }
 

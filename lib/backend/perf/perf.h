@@ -18,6 +18,7 @@
 
 #include "../backend.h"
 
+#include <errno.h>
 #include <linux/perf_event.h>
 
 /* perf_event_open(2), close-on-exec. */
@@ -30,6 +31,14 @@ uint32_t perfctr_perf_tsc_khz(void);
 /* Returns PERFCTR_CAN_*: what perf_event_open(2) lets this user do. */
 uint32_t perfctr_perf_capabilities(const struct perfctr_pmu_info *info);
 void perfctr_perf_open_error(int error, char *text, size_t size);
+/*
+ * Is it the error of a seccomp filter for perf_event_open(2)?  The kernel refuses what a user may
+ * not count by EACCES.
+ */
+static inline bool perfctr_perf_is_forbidden(int error)
+{
+	return error == EPERM || error == ENOSYS;
+}
 /*
  * Describes what this user lacks and how to get it.  text is "" before, and stays so if nothing is
  * lacking.

@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * A container: root of a user namespace that an ordinary user has made, in pid and mount namespaces of its own. It has
+ * /proc, perfex, a program and /dev/perfctr there, and the seccomp filter that podman gives to each container.
+ */
+#include "perfex_shell.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/mount.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define DEVICE "/dev/perfctr"
+#define EVENT "0x004100c0@0"
+#define FAILED EXITED(125)
+
+/*
+ * The calls of x86-64 that /usr/share/containers/seccomp.json of Debian 12 (golang-github-containers-common 0.50.1)
+ * forbids to a container without capabilities. Calls that Linux has had after number 450 are forbidden, too. The list
+ * allows socket(2) and personality(2) with some arguments alone: nothing here makes these calls.
+ */
+static const int not_permitted[] = {
+	SYS_uselib,
+	SYS_ustat,
+	SYS_sysfs,
+	SYS_vhangup,
+	SYS_chroot,
+	SYS_acct,
+	SYS_settimeofday,
+	SYS_swapon,
+	SYS_swapoff,
+	SYS_sethostname,
+	SYS_setdomainname,
+	SYS_iopl,
+	SYS_ioperm,
+	SYS_init_module,
+	SYS_delete_module,
+	SYS_query_module,
+	SYS_quotactl,
+	SYS_nfsservctl,
+	SYS_lookup_dcookie,
+	SYS_clock_settime,
+	SYS_kexec_load,
+	SYS_migrate_pages,
+	SYS_vmsplice,
+	SYS_move_pages,
+	SYS_perf_event_open,
+	SYS_fanotify_init,
+	SYS_open_by_handle_at,
+	SYS_setns,
+	SYS_kcmp,
+	SYS_finit_module,
+	SYS_kexec_file_load,
+	SYS_bpf,
+	SYS_userfaultfd,
+	SYS_io_pgetevents,
+	SYS_process_madvise,
+};
+static const int not_there[] = {
+	SYS__sysctl,
+	SYS_create_module,
+	SYS_get_kernel_syms,
+	SYS_getpmsg,
+	SYS_putpmsg,
+	SYS_afs_syscall,
+	SYS_tuxcall,
+	SYS_security,
+	SYS_vserver,
+	SYS_add_key,
+	SYS_request_key,
+	SYS_io_uring_setup,
+	SYS_io_uring_enter,
+	SYS_io_uring_register,
+	SYS_quotactl_fd,
+	SYS_futex_waitv,
+	SYS_set_mempolicy_home_node,
+};
+#define LAST_LISTED 450
+
+static unsigned int forbid(struct sock_filter *code, const int *call, size_t n, int error)
+{
+	for (size_t i = 0; i < n; i++) {
+		*code++ = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)call[i],
+						       0, 1);
+		*code++ = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K,
+						       SECCOMP_RET_ERRNO | (uint32_t)error);
+	}
+	return 2 * n;
+}
+
+static void forbid_what_podman_forbids(void)
+{
+	struct sock_filter code[2 * (ARRAY_SIZE(not_permitted) + ARRAY_SIZE(not_there)) + 4] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JGT | BPF_K, LAST_LISTED, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | ENOSYS),
+	};
+	struct sock_fprog filter = { .len = 3, .filter = code };
+
+	filter.len += forbid(code + filter.len, not_permitted, ARRAY_SIZE(not_permitted), EPERM);
+	filter.len += forbid(code + filter.len, not_there, ARRAY_SIZE(not_there), ENOSYS);
+	code[filter.len++] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
+	EXPECT(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0);
+	EXPECT(prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) == 0);
+}
+
+struct order {
+	const char *const *command;
+	struct run run;
+};
+
+/* The first process of the container. */
+static void run_order(void *argument)
+{
+	struct order *order = argument;
+
+	EXPECT(getpid() == 1 && geteuid() == 0);
+	EXPECT(mount("proc", "proc", "proc", 0, NULL) == 0);
+	EXPECT(chroot(".") == 0);
+	forbid_what_podman_forbids();
+	EXPECT(try_perf_instructions() == -1 && errno == EPERM);
+	run(&order->run, order->command);
+}
+
+static void make_file(const char *path)
+{
+	int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+
+	EXPECT(fd >= 0 && close(fd) == 0);
+}
+
+static void enter_container(void *argument)
+{
+	char root[] = "/tmp/container-XXXXXX";
+
+	become_nobody();
+	prctl(PR_SET_DUMPABLE, 1);
+	EXPECT(unshare(CLONE_NEWUSER | CLONE_NEWNS) == 0);
+	write_file("/proc/self/setgroups", "deny");
+	write_file("/proc/self/uid_map", "0 65534 1");
+	write_file("/proc/self/gid_map", "0 65534 1");
+	EXPECT(mkdtemp(root));
+	EXPECT(mount("tmpfs", root, "tmpfs", MS_NOSUID | MS_NODEV, "mode=755") == 0);
+	EXPECT(chdir(root) == 0);
+	EXPECT(mkdir("dev", 0755) == 0 && mkdir("proc", 0755) == 0 && mkdir("tmp", 0700) == 0);
+	copy_file(program("../../bin/perfex"), "perfex", 0755);
+	copy_file(program("loop"), "loop", 0755);
+	make_file("." DEVICE);
+	EXPECT(mount(DEVICE, "." DEVICE, NULL, MS_BIND, NULL) == 0);
+	EXPECT(unshare(CLONE_NEWPID) == 0);
+	in_child(run_order, argument);
+	/* The mounts end with the namespace. */
+	EXPECT(chdir("/") == 0 && umount2(root, MNT_DETACH) == 0 && rmdir(root) == 0);
+}
+
+/* Runs the command in a new container. Returns what it printed. */
+static const struct run *run_contained(const char *const command[])
+{
+	struct order *order = mmap(NULL, sizeof(*order), PROT_READ | PROT_WRITE,
+				   MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+
+	ck_assert(order != MAP_FAILED);
+	order->command = command;
+	in_child(enter_container, order);
+	return &order->run;
+}
+
+#define CONTAINED(...) run_contained(COMMAND(__VA_ARGS__))
+
+static uint64_t contained_count(const char *event)
+{
+	const struct run *r = CONTAINED("/perfex", "-e", event, "/loop");
+
+	ck_assert_msg(r->status == 0, "%s: wait status %#x: %s", event, r->status, r->err);
+	return printed_count(r->err, event);
+}
+
+static void expect_refusal(const char *event, const char *words)
+{
+	const struct run *r = CONTAINED("/perfex", "-e", event, "/loop");
+
+	ck_assert_msg(r->status == FAILED, "%s: wait status %#x: %s", event, r->status, r->err);
+	ck_assert_str_eq(r->err, words);
+}
+
+START_TEST(a_container_with_the_device_alone_counts_exactly)
+{
+	ck_assert_uint_eq(contained_count(EVENT), LOOP_INSTRUCTIONS(SHORT_LOOP));
+	ck_assert_uint_eq(contained_count("instructions:u"), LOOP_INSTRUCTIONS(SHORT_LOOP));
+}
+END_TEST
+
+START_TEST(of_the_usual_events_a_container_lacks_page_faults_alone)
+{
+	const struct run *r = CONTAINED("/perfex", "/loop");
+
+	ck_assert_msg(r->status == 0, "wait status %#x: %s", r->status, r->err);
+	ck_assert_uint_eq(printed_count(r->err, "instructions"), LOOP_INSTRUCTIONS(SHORT_LOOP));
+	ck_assert_uint_gt(printed_count(r->err, "branches"), SHORT_LOOP);
+	ck_assert_msg(strstr(r->err, "\npage-faults:u            not counted: perf_event_open(2) is "
+				     "forbidden here\n"),
+		      "%s", r->err);
+	ck_assert_uint_eq(lines(r->err, " not counted: "), 1);
+}
+END_TEST
+
+START_TEST(page_faults_are_refused_because_of_the_filter)
+{
+	expect_refusal(
+		"page-faults:u",
+		"perfex: event page-faults: perf_events counts it, and the seccomp filter of a "
+		"container forbids perf_event_open(2); leave it out, or allow the call there\n");
+}
+END_TEST
+
+START_TEST(the_host_s_perf_event_paranoid_decides_about_kernel_mode)
+{
+	int before = set_paranoid(1);
+
+	ck_assert_uint_gt(contained_count("instructions:uk"), LOOP_INSTRUCTIONS(SHORT_LOOP));
+	set_paranoid(2);
+	expect_refusal(
+		"instructions:uk",
+		"perfex: event 'instructions:uk': counting in kernel mode needs CAP_PERFMON "
+		"or sysctl kernel.perf_event_paranoid=1; without them write it with ':u' for "
+		"user mode\n");
+	set_paranoid(before);
+}
+END_TEST
+
+SUITE(container, a_container_with_the_device_alone_counts_exactly,
+      of_the_usual_events_a_container_lacks_page_faults_alone,
+      page_faults_are_refused_because_of_the_filter,
+      the_host_s_perf_event_paranoid_decides_about_kernel_mode)

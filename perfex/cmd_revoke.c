@@ -2,6 +2,7 @@
 /* perfex revoke: the administrator takes back the counters of the kernel driver. */
 #define _GNU_SOURCE
 #include "perfex.h"
+#include "../lib/privilege.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -55,9 +56,11 @@ static int revoke_main(int argc, char **argv)
 		perfctr_open_error_with("patch", ENODEV, error, sizeof(error));
 		fail("%s", error);
 	}
-	if (device < 0 || ioctl(device, PERFCTR_IOC_REVOKE) < 0)
-		fail(errno == EACCES ? "perfex revoke needs CAP_PERFMON: run it as root"
-				     : "cannot take the counters back: " DEVICE ": %m");
+	if (device < 0 || ioctl(device, PERFCTR_IOC_REVOKE) < 0) {
+		if (errno == EACCES)
+			fail("perfex revoke needs CAP_PERFMON: run it as %s", perfctr_root());
+		fail("cannot take the counters back: " DEVICE ": %m");
+	}
 	if (n < argc)
 		status = run_command(argv + n);
 	close(device);

@@ -2,6 +2,7 @@
 /* Shows which processes hold the counters of the kernel driver. */
 #define _GNU_SOURCE
 #include "perfex.h"
+#include "../lib/privilege.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -175,8 +176,9 @@ char *name_holders(bool wanted)
 	if (n > MOST_TOLD)
 		fprintf(to, "; and %u more, see: perfex info", n - MOST_TOLD);
 	free(holder);
-	fputs(n ? "; end them, or as root: perfex revoke"
-		: "; root sees who, by: perfex info, and takes them back by: perfex revoke",
-	      to);
+	fprintf(to,
+		n ? "; end them, or as %s: perfex revoke"
+		  : "; %s sees who, by: perfex info, and takes them back by: perfex revoke",
+		perfctr_root());
 	return text_close(&text);
 }

@@ -114,8 +114,12 @@ static void forbid_what_podman_forbids(void)
 	EXPECT(prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) == 0);
 }
 
+/* How the container has the device: as podman gives it by --device, by --volume, and by neither. */
+enum device { GIVEN, VOLUME, MISSING };
+
 struct order {
 	const char *const *command;
+	enum device device;
 	struct run run;
 };
 
@@ -132,15 +136,22 @@ static void run_order(void *argument)
 	run(&order->run, order->command);
 }
 
-static void make_file(const char *path)
+static void bind_device(enum device device)
 {
-	int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	int fd;
 
+	if (device == MISSING)
+		return;
+	fd = open("." DEVICE, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 	EXPECT(fd >= 0 && close(fd) == 0);
+	EXPECT(mount(DEVICE, "." DEVICE, NULL, MS_BIND, NULL) == 0);
+	if (device == VOLUME)
+		EXPECT(mount(NULL, "." DEVICE, NULL, MS_BIND | MS_REMOUNT | MS_NODEV, NULL) == 0);
 }
 
 static void enter_container(void *argument)
 {
+	const struct order *order = argument;
 	char root[] = "/tmp/container-XXXXXX";
 
 	become_nobody();
@@ -152,11 +163,12 @@ static void enter_container(void *argument)
 	EXPECT(mkdtemp(root));
 	EXPECT(mount("tmpfs", root, "tmpfs", MS_NOSUID | MS_NODEV, "mode=755") == 0);
 	EXPECT(chdir(root) == 0);
-	EXPECT(mkdir("dev", 0755) == 0 && mkdir("proc", 0755) == 0 && mkdir("tmp", 0700) == 0);
+	EXPECT(mkdir("dev", 0755) == 0 && mkdir("proc", 0755) == 0 && mkdir("sys", 0755) == 0 &&
+	       mkdir("tmp", 0700) == 0);
+	EXPECT(mount("/sys", "sys", NULL, MS_BIND | MS_REC, NULL) == 0);
 	copy_file(program("../../bin/perfex"), "perfex", 0755);
 	copy_file(program("loop"), "loop", 0755);
-	make_file("." DEVICE);
-	EXPECT(mount(DEVICE, "." DEVICE, NULL, MS_BIND, NULL) == 0);
+	bind_device(order->device);
 	EXPECT(unshare(CLONE_NEWPID) == 0);
 	in_child(run_order, argument);
 	/* The mounts end with the namespace. */
@@ -164,34 +176,35 @@ static void enter_container(void *argument)
 }
 
 /* Runs the command in a new container. Returns what it printed. */
-static const struct run *run_contained(const char *const command[])
+static const struct run *run_contained(enum device device, const char *const command[])
 {
 	struct order *order = mmap(NULL, sizeof(*order), PROT_READ | PROT_WRITE,
 				   MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 
 	ck_assert(order != MAP_FAILED);
 	order->command = command;
+	order->device = device;
 	in_child(enter_container, order);
 	return &order->run;
 }
 
-#define CONTAINED(...) run_contained(COMMAND(__VA_ARGS__))
-
 static uint64_t contained_count(const char *event)
 {
-	const struct run *r = CONTAINED("/perfex", "-e", event, "/loop");
+	const struct run *r = run_contained(GIVEN, COMMAND("/perfex", "-e", event, "/loop"));
 
 	ck_assert_msg(r->status == 0, "%s: wait status %#x: %s", event, r->status, r->err);
 	return printed_count(r->err, event);
 }
 
-static void expect_refusal(const char *event, const char *words)
+static void expect_refusal(enum device device, const char *const command[], const char *words)
 {
-	const struct run *r = CONTAINED("/perfex", "-e", event, "/loop");
+	const struct run *r = run_contained(device, command);
 
-	ck_assert_msg(r->status == FAILED, "%s: wait status %#x: %s", event, r->status, r->err);
+	ck_assert_msg(r->status == FAILED, "wait status %#x: %s", r->status, r->err);
 	ck_assert_str_eq(r->err, words);
 }
+
+#define COUNT(event) COMMAND("/perfex", "--backend=patch", "-e", event, "/loop")
 
 START_TEST(a_container_with_the_device_alone_counts_exactly)
 {
@@ -202,7 +215,7 @@ END_TEST
 
 START_TEST(of_the_usual_events_a_container_lacks_page_faults_alone)
 {
-	const struct run *r = CONTAINED("/perfex", "/loop");
+	const struct run *r = run_contained(GIVEN, COMMAND("/perfex", "/loop"));
 
 	ck_assert_msg(r->status == 0, "wait status %#x: %s", r->status, r->err);
 	ck_assert_uint_eq(printed_count(r->err, "instructions"), LOOP_INSTRUCTIONS(SHORT_LOOP));
@@ -217,9 +230,9 @@ END_TEST
 START_TEST(page_faults_are_refused_because_of_the_filter)
 {
 	expect_refusal(
-		"page-faults:u",
-		"perfex: event page-faults: perf_events counts it, and the seccomp filter of a "
-		"container forbids perf_event_open(2); leave it out, or allow the call there\n");
+		GIVEN, COUNT("page-faults:u"),
+		"perfex: event page-faults: perf_events counts it, and the seccomp filter of a container forbids "
+		"perf_event_open(2); leave it out, or allow the call there\n");
 }
 END_TEST
 
@@ -230,15 +243,43 @@ START_TEST(the_host_s_perf_event_paranoid_decides_about_kernel_mode)
 	ck_assert_uint_gt(contained_count("instructions:uk"), LOOP_INSTRUCTIONS(SHORT_LOOP));
 	set_paranoid(2);
 	expect_refusal(
-		"instructions:uk",
-		"perfex: event 'instructions:uk': counting in kernel mode needs CAP_PERFMON "
-		"or sysctl kernel.perf_event_paranoid=1; without them write it with ':u' for "
-		"user mode\n");
+		GIVEN, COUNT("instructions:uk"),
+		"perfex: event 'instructions:uk': counting in kernel mode needs CAP_PERFMON or sysctl "
+		"kernel.perf_event_paranoid=1; without them write it with ':u' for user mode\n");
 	set_paranoid(before);
+}
+END_TEST
+
+START_TEST(root_of_a_container_is_sent_to_root_of_the_host)
+{
+	int before = set_paranoid(3);
+
+	expect_refusal(
+		GIVEN, COUNT(EVENT),
+		"perfex: kernel.perf_event_paranoid is 3: root of the host alone may count; ask root of the host "
+		"for: sysctl kernel.perf_event_paranoid=2\n");
+	set_paranoid(before);
+	expect_refusal(GIVEN, COMMAND("/perfex", "revoke"),
+		       "perfex: perfex revoke needs CAP_PERFMON: run it as root of the host\n");
+}
+END_TEST
+
+START_TEST(a_container_without_the_device_is_told_how_to_get_it)
+{
+	expect_refusal(
+		MISSING, COUNT(EVENT),
+		"perfex: there is no /dev/perfctr here, but this kernel has perfctr: give the container --device "
+		"/dev/perfctr\n");
+	expect_refusal(
+		VOLUME, COUNT(EVENT),
+		"perfex: this container may not open /dev/perfctr: it needs --device /dev/perfctr, a volume is "
+		"not enough\n");
 }
 END_TEST
 
 SUITE(container, a_container_with_the_device_alone_counts_exactly,
       of_the_usual_events_a_container_lacks_page_faults_alone,
       page_faults_are_refused_because_of_the_filter,
-      the_host_s_perf_event_paranoid_decides_about_kernel_mode)
+      the_host_s_perf_event_paranoid_decides_about_kernel_mode,
+      root_of_a_container_is_sent_to_root_of_the_host,
+      a_container_without_the_device_is_told_how_to_get_it)

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Messages about refusals: each names the event, the allowed values and a remedy. */
+#define _GNU_SOURCE
 #include "unit.h"
 
 #include <errno.h>
 #include <perfctr.h>
 #include <perfctr_sessions.h>
+#include <sched.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -377,11 +380,19 @@ static const struct {
 	  "program's, run without that: perfctr_region_begin() counts there" },
 	{ ENOENT, "the thread has no context; open it with PERFCTR_OPEN_CREATE" },
 	{ ENOTSUP, "this backend cannot do that; perfctr_backends() says what each one can" },
-	{ ENXIO, "the perfctr module cannot trace the kernel; ask root for: sysctl kernel.ftrace_enabled=1; the "
-		 "kernel's log says more" },
 	{ ESRCH, "there is no such thread" },
-	{ EMFILE, "too many open files (see 'ulimit -n'), or you have as many counters as a user may have; "
-		  "root can raise /sys/module/perfctr/parameters/user_kb" },
+};
+
+/* The same, with the name of root between the words. */
+static const struct {
+	int error;
+	const char *before, *behind;
+} root_errors[] = {
+	{ ENXIO, "the perfctr module cannot trace the kernel; ask ",
+	  " for: sysctl kernel.ftrace_enabled=1; the kernel's log says more" },
+	{ EMFILE,
+	  "too many open files (see 'ulimit -n'), or you have as many counters as a user may have; ",
+	  " can raise /sys/module/perfctr/parameters/user_kb" },
 };
 
 START_TEST(refused_opens_are_worded)
@@ -390,6 +401,45 @@ START_TEST(refused_opens_are_worded)
 
 	perfctr_open_error_with("patch", open_errors[_i].error, words, sizeof(words));
 	ck_assert_str_eq(words, open_errors[_i].words);
+}
+END_TEST
+
+static void expect_root(int i, const char *root)
+{
+	char words[256], expected[256];
+
+	snprintf(expected, sizeof(expected), "%s%s%s", root_errors[i].before, root, root_errors[i].behind);
+	perfctr_open_error_with("patch", root_errors[i].error, words, sizeof(words));
+	ck_assert_str_eq(words, expected);
+}
+
+/* Containers run these tests, too, perhaps as their root, which lacks CAP_SYS_ADMIN (bit 21). */
+static bool is_contained(void)
+{
+	FILE *map = fopen("/proc/self/uid_map", "r"), *status = fopen("/proc/self/status", "r");
+	unsigned long long capabilities = 0;
+	unsigned int inside, outside, n;
+	char line[256];
+
+	ck_assert(map && status && fscanf(map, "%u %u %u", &inside, &outside, &n) == 3);
+	while (fgets(line, sizeof(line), status))
+		sscanf(line, "CapEff: %llx", &capabilities);
+	fclose(map);
+	fclose(status);
+	return n != UINT32_MAX || (geteuid() == 0 && !(capabilities >> 21 & 1));
+}
+
+START_TEST(root_of_a_container_is_sent_to_root_of_the_host)
+{
+	expect_root(_i, is_contained() ? "root of the host" : "root");
+}
+END_TEST
+
+/* Not every host lets its users make a namespace.  The suite container of tests/guest has one. */
+START_TEST(root_of_a_user_namespace_is_sent_to_root_of_the_host)
+{
+	if (unshare(CLONE_NEWUSER) == 0)
+		expect_root(_i, "root of the host");
 }
 END_TEST
 
@@ -448,6 +498,10 @@ TCase *error_tests(void)
 	tcase_add_test(tests, a_machine_without_modes_offers_no_user_mode);
 	tcase_add_test(tests, a_busy_machine_names_the_holder);
 	tcase_add_loop_test(tests, refused_opens_are_worded, 0, ARRAY_SIZE(open_errors));
+	tcase_add_loop_test(tests, root_of_a_container_is_sent_to_root_of_the_host, 0,
+			    ARRAY_SIZE(root_errors));
+	tcase_add_loop_test(tests, root_of_a_user_namespace_is_sent_to_root_of_the_host, 0,
+			    ARRAY_SIZE(root_errors));
 	tcase_add_test(tests, a_kernel_without_perfctr_is_recognised);
 	tcase_add_test(tests, session_options_of_other_versions_are_told_by_their_size);
 	return tests;

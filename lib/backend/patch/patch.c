@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include "patch.h"
 #include "../perf/perf.h"
+#include "../../privilege.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -137,40 +138,79 @@ bool perfctr_patch_is_there(void)
 	return access(PERFCTR_DEVICE, F_OK) == 0;
 }
 
-void perfctr_patch_open_error(int error, char *text, size_t size)
+/*
+ * A device of a volume does not open: its file system is mounted without devices, by EACCES, or the
+ * control group of the container denies it, by EPERM.
+ */
+static bool device_opens(void)
 {
-	switch (error) {
-	case ENODEV:
+	int device = perfctr_patch_device();
+
+	if (device >= 0)
+		close(device);
+	return device >= 0;
+}
+
+static void describe_missing_device(char *text, size_t size)
+{
+	if (!perfctr_patch_is_there() && access("/sys/module/perfctr", F_OK) == 0)
+		snprintf(text, size,
+			 "there is no " PERFCTR_DEVICE " here, but this kernel has perfctr: give "
+			 "the container --device " PERFCTR_DEVICE);
+	else
 		snprintf(text, size,
 			 "there is no " PERFCTR_DEVICE ": load the module as root by: "
 			 "modprobe perfctr, or build it first by: make module "
 			 "(docs/install.md)");
+}
+
+static void describe_refusal(int error, char *text, size_t size)
+{
+	const char *root = perfctr_root();
+
+	if (access(PERFCTR_DEVICE, R_OK) < 0 && errno != EPERM)
+		snprintf(text, size,
+			 "no permission to read " PERFCTR_DEVICE "; ask %s to chmod a+r it", root);
+	else if (!device_opens())
+		snprintf(text, size,
+			 "this container may not open " PERFCTR_DEVICE
+			 ": it needs --device " PERFCTR_DEVICE ", a volume is not enough");
+	else if (error == EPERM)
+		perfctr_describe_open(error, text, size);
+	else if (perfctr_paranoia() > 2 && !perfctr_is_administrator())
+		snprintf(text, size,
+			 "kernel.perf_event_paranoid is %d: %s alone may count; ask %s for: "
+			 "sysctl kernel.perf_event_paranoid=2",
+			 perfctr_paranoia(), root, root);
+	else
+		snprintf(text, size,
+			 "no permission to trace this thread; it must belong to you, and its "
+			 "program must be readable, or be %s",
+			 root);
+}
+
+void perfctr_patch_open_error(int error, char *text, size_t size)
+{
+	switch (error) {
+	case ENODEV:
+		describe_missing_device(text, size);
 		break;
 	case EACCES:
-		if (access(PERFCTR_DEVICE, R_OK) < 0)
-			snprintf(text, size,
-				 "no permission to read " PERFCTR_DEVICE "; ask root to "
-				 "chmod a+r it");
-		else if (perfctr_paranoia() > 2 && geteuid() != 0)
-			snprintf(text, size,
-				 "kernel.perf_event_paranoid is %d: root alone may count; ask "
-				 "root for: sysctl kernel.perf_event_paranoid=2",
-				 perfctr_paranoia());
-		else
-			snprintf(text, size,
-				 "no permission to trace this thread; it must belong to "
-				 "you, and its program must be readable, or be root");
+	case EPERM:
+		describe_refusal(error, text, size);
 		break;
 	case EMFILE:
 		snprintf(text, size,
 			 "too many open files (see 'ulimit -n'), or you have as many counters as "
-			 "a user may have; root can raise "
-			 "/sys/module/perfctr/parameters/user_kb");
+			 "a user may have; %s can raise "
+			 "/sys/module/perfctr/parameters/user_kb",
+			 perfctr_root());
 		break;
 	case ENXIO:
 		snprintf(text, size,
-			 "the perfctr module cannot trace the kernel; ask root for: sysctl "
-			 "kernel.ftrace_enabled=1; the kernel's log says more");
+			 "the perfctr module cannot trace the kernel; ask %s for: sysctl "
+			 "kernel.ftrace_enabled=1; the kernel's log says more",
+			 perfctr_root());
 		break;
 	case EPROTO:
 		snprintf(text, size,

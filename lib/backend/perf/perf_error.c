@@ -2,6 +2,7 @@
 /* Texts for refusals of perf_event_open(2): the reason, and the remedy. */
 #include "perf.h"
 #include "../../internal.h"
+#include "../../privilege.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -16,8 +17,8 @@ void perfctr_perf_open_error(int error, char *text, size_t size)
 				text, size,
 				"perf_events is for the privileged here (kernel.perf_event_paranoid "
 				"is %d): get CAP_SYS_ADMIN, as CAP_PERFMON may not be enough at this "
-				"level, or let root run: sysctl kernel.perf_event_paranoid=2",
-				perfctr_paranoia());
+				"level, or let %s run: sysctl kernel.perf_event_paranoid=2",
+				perfctr_paranoia(), perfctr_root());
 		else
 			snprintf(text, size,
 				 "no permission to count this thread; it must belong to you, and "

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+#include "../lib/privilege.h"
 #include "info/pmu.h"
 #include "run/options.h"
 
@@ -35,6 +36,9 @@ static void print_permissions(void)
 		level--;
 	printf("counting in user mode: %s%s\n", permissions[level].user, paranoia > 2 ? why : "");
 	printf("counting in kernel mode: %s%s\n", permissions[level].kernel, why);
+	if (perfctr_in_user_namespace())
+		puts("user namespace: another than the host's; the capabilities of its processes are "
+		     "not the host's, and do not let them count");
 }
 
 int show_info(const char *backend)

@@ -277,9 +277,28 @@ START_TEST(a_container_without_the_device_is_told_how_to_get_it)
 }
 END_TEST
 
+START_TEST(info_in_a_container_says_what_it_may_do)
+{
+	static const char *const lines[] = {
+		"backend patch: used; it has: hardware software switches live-read ",
+		"backend perf_events: not available; perf_event_open(2) is forbidden here (EPERM), ",
+		"\ncounting in user mode: everybody, the threads that they may trace\n",
+		"\nuser namespace: another than the host's; the capabilities of its processes are not the "
+		"host's, and do not let them count\n",
+	};
+	int before = set_paranoid(2);
+	const struct run *r = run_contained(GIVEN, COMMAND("/perfex", "info"));
+
+	set_paranoid(before);
+	ck_assert_msg(r->status == 0, "wait status %#x: %s", r->status, r->err);
+	for (size_t i = 0; i < ARRAY_SIZE(lines); i++)
+		ck_assert_msg(strstr(r->out, lines[i]), "no \"%s\" in:\n%s", lines[i], r->out);
+}
+END_TEST
+
 SUITE(container, a_container_with_the_device_alone_counts_exactly,
       of_the_usual_events_a_container_lacks_page_faults_alone,
       page_faults_are_refused_because_of_the_filter,
       the_host_s_perf_event_paranoid_decides_about_kernel_mode,
       root_of_a_container_is_sent_to_root_of_the_host,
-      a_container_without_the_device_is_told_how_to_get_it)
+      a_container_without_the_device_is_told_how_to_get_it, info_in_a_container_says_what_it_may_do)

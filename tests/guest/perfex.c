@@ -399,6 +399,7 @@ START_TEST(info_says_who_may_count)
 		set_paranoid(lines[i].level);
 		RUN(&r, "perfex", "info");
 		ck_assert_msg(strstr(r.out, lines[i].line), "level %d:\n%s", lines[i].level, r.out);
+		ck_assert_msg(!strstr(r.out, "user namespace"), "%s", r.out);
 	}
 	set_paranoid(before);
 }

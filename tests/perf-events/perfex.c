@@ -226,7 +226,8 @@ START_TEST(a_delay_beyond_the_commands_end_is_told_once)
 			 cases[i].options);
 		expect(&r, script, 0);
 		ck_assert_str_eq(r.err, cases[i].line);
-		ck_assert_uint_eq(lines(contents("out"), "total,0,0,"), 5);
+		/* The time stamp, the event and elapsed_ns: user_ns and system_ns are unknown. */
+		ck_assert_uint_eq(lines(contents("out"), "total,0,0,"), 3);
 	}
 	/* A warm-up counts nothing anyway. */
 	expect(&r, "perfex --warmup=2 -D 60000 -e page-faults true </dev/null", 0);
@@ -247,7 +248,7 @@ START_TEST(what_was_counted_before_a_run_within_the_delay_stays)
 	       0);
 	ck_assert_str_eq(r.err, "perfex: run 2 ended within the delay of 300 ms: nothing was "
 				"counted, and there is no further run\n");
-	ck_assert_uint_eq(lines(contents("out"), "total,"), 5);
+	ck_assert_uint_eq(lines(contents("out"), "total,"), 3);
 }
 END_TEST
 

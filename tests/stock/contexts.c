@@ -7,7 +7,9 @@
 #include <perfctr.h>
 #include <signal.h>
 #include <string.h>
+#include <linux/perf_event.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 START_TEST(perf_events_is_chosen_and_the_patch_tells_why_it_is_not)
@@ -56,6 +58,62 @@ START_TEST(counters_of_one_control_are_read_at_one_moment)
 	ck_assert_uint_gt(last, 0);
 	kill_and_wait(pid);
 	perfctr_close(p);
+}
+END_TEST
+
+/* Takes the CPU's general counters: what counts a CPU comes before what counts a thread. */
+static void take_counters(int fd[4], int cpu)
+{
+	struct perf_event_attr attr = {
+		.type = PERF_TYPE_RAW,
+		.size = sizeof(attr),
+		.config = LOADS,
+		.pinned = 1,
+	};
+
+	for (int i = 0; i < 4; i++) {
+		fd[i] = (int)syscall(SYS_perf_event_open, &attr, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
+		ck_assert_int_ge(fd[i], 0);
+	}
+}
+
+/* perf_events tells this only while the thread lives; the library tells it later, too. */
+START_TEST(counts_that_others_have_cut_short_are_refused_after_the_exit)
+{
+	static const uint32_t flags[] = { 0, PERFCTR_CONTROL_INHERIT };
+
+	for (size_t i = 0; i < ARRAY_SIZE(flags); i++) {
+		struct perfctr_control control = user_control(0, flags[i]);
+		struct perfctr_counts counts;
+		pid_t pid = fork();
+		struct perfctr *p;
+		int fd[4];
+
+		ck_assert_int_ge(pid, 0);
+		if (pid == 0) {
+			prctl(PR_SET_PDEATHSIG, SIGKILL);
+			pin(0, 0);
+			for (;;)
+				__asm__ volatile("");
+		}
+		p = open_context(pid);
+		perfctr_control_add(&control, PERFCTR_ANY, USER(LOADS), 0);
+		perfctr_control_add(&control, PERFCTR_ANY, USER(BRANCHES), 0);
+		set_control(p, &control);
+		do {
+			ck_assert_int_eq(perfctr_read_scope(p, PERFCTR_SCOPE_TREE, &counts), 0);
+			sleep_us(1000);
+		} while (counts.counter[1] < 1000);
+		take_counters(fd, 0);
+		sleep_us(50000);
+		for (int k = 0; k < 4; k++)
+			close(fd[k]);
+		kill_and_wait(pid);
+		errno = 0;
+		ck_assert_int_eq(perfctr_read_scope(p, PERFCTR_SCOPE_TREE, &counts), -1);
+		ck_assert_int_eq(errno, EBUSY);
+		perfctr_close(p);
+	}
 }
 END_TEST
 
@@ -119,5 +177,6 @@ END_TEST
 
 SUITE(contexts, perf_events_is_chosen_and_the_patch_tells_why_it_is_not,
       counters_of_one_control_are_read_at_one_moment,
-      five_events_of_four_counters_are_refused_at_once, BY_THE_CLOCK,
+      five_events_of_four_counters_are_refused_at_once,
+      counts_that_others_have_cut_short_are_refused_after_the_exit, BY_THE_CLOCK,
       virtual_time_is_within_a_thousandth_of_the_thread_s_cpu_time)

@@ -79,6 +79,8 @@ static json_object *result_json(const struct rules *rules, size_t i,
 
 	add_member(object, "name", json_object_new_string(rules_name(rules, i)));
 	add_member(object, "definition", json_object_new_string(rules_definition(rules, i)));
+	add_member(object, "pass",
+		   result->pass == RULE_MIXED ? NULL : json_object_new_int64(result->pass));
 	add_member(object, "mean", number_or_null(result->value, result->state == RULE_VALUE));
 	add_member(object, "low", number_or_null(result->low, result->interval));
 	add_member(object, "high", number_or_null(result->high, result->interval));

@@ -39,7 +39,8 @@ const char *rules_definition(const struct rules *rules, size_t i); /* the text b
 
 /*
  * The counts of an event.  Rules find register values in any spelling, and without a counter.
- * Events of one pass were counted in the same runs of the program.
+ * Events of one pass were counted in the same runs of the program.  A name may be in several
+ * passes, as times are.
  */
 struct rule_event {
 	const char *name;
@@ -48,12 +49,16 @@ struct rule_event {
 	size_t runs;
 };
 
+#define RULE_MIXED UINT32_MAX
+
 struct rule_result {
 	enum {
 		RULE_VALUE,
 		RULE_UNDEFINED, /* 0/0, any other division by 0, too large */
 		RULE_UNKNOWN,	/* an event was not counted */
 	} state;
+	/* The first pass that has all that the rule uses; RULE_MIXED: the value is of several */
+	unsigned int pass;
 	double value;		  /* computed from the means over the runs */
 	double low, high;	  /* the interval; both are value if there is none */
 	bool interval;		  /* low and high are a confidence interval */
@@ -71,7 +76,8 @@ const char *rules_missing(const struct rules *rules, const struct rule_event *ev
 const char *rules_ambiguous(const struct rules *rules, const struct rule_event *event, size_t n);
 
 /*
- * Computes one result for each rule.  The interval follows from first-order propagation of errors,
+ * Computes one result for each rule, by counts of one pass if a pass has all that the rule uses;
+ * otherwise a name stands for the first event of that name.  The interval follows from first-order propagation of errors,
  * with the covariances within each pass.  Passes are independent of each other.  There is no
  * interval if a pass has fewer than two runs.  confidence is that of the interval, 0 < c < 1.
  */

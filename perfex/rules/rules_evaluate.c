@@ -25,7 +25,8 @@ struct evaluation {
 	long double *mean;   /* of each event */
 	struct value *value; /* of each rule */
 	struct value *stack;
-	size_t *event_of_name; /* index of the event; n: no counted event has the name */
+	size_t *event_of_name; /* index of the first event; n: no counted event has the name */
+	unsigned int *pass;    /* of each rule: as in struct rule_result */
 };
 
 static struct value *allocate_values(size_t n_values, size_t n)
@@ -107,9 +108,22 @@ static void combine_values(struct value *a, const struct value *b, enum operatio
 	}
 }
 
-static void push_name(struct evaluation *e, struct value *top, size_t name)
+/* Returns the event of this name in the pass; n: there is none. */
+static size_t event_of_pass(const struct evaluation *e, size_t name, unsigned int pass)
 {
-	size_t rule = e->rules->name[name].rule, event = e->event_of_name[name];
+	size_t first = e->event_of_name[name], i = first;
+
+	if (pass == RULE_MIXED)
+		return first;
+	while (i < e->n && (e->event[i].pass != pass ||
+			    (i > first && strcmp(e->event[i].name, e->event[first].name) != 0)))
+		i++;
+	return i;
+}
+
+static void push_name(struct evaluation *e, struct value *top, size_t name, unsigned int pass)
+{
+	size_t rule = e->rules->name[name].rule, event = event_of_pass(e, name, pass);
 
 	if (rule != NO_RULE) {
 		copy_value(top, &e->value[rule], e->n);
@@ -121,13 +135,14 @@ static void push_name(struct evaluation *e, struct value *top, size_t name)
 	}
 }
 
-static void push_value(struct evaluation *e, struct value *top, const struct step *step)
+static void push_value(struct evaluation *e, struct value *top, const struct step *step,
+		       unsigned int pass)
 {
 	top->state = RULE_VALUE;
 	top->number = step->number;
 	memset(top->slope, 0, e->n * sizeof(*top->slope));
 	if (step->operation == PUSH_NAME)
-		push_name(e, top, step->name);
+		push_name(e, top, step->name, pass);
 }
 
 static void negate_value(struct value *a, size_t n)
@@ -137,7 +152,7 @@ static void negate_value(struct value *a, size_t n)
 		a->slope[i] = -a->slope[i];
 }
 
-static void evaluate_rule(struct evaluation *e, size_t rule)
+static void evaluate_rule(struct evaluation *e, size_t rule, unsigned int pass)
 {
 	const struct rule *r = &e->rules->rule[rule];
 	struct value *top = e->stack;
@@ -146,7 +161,7 @@ static void evaluate_rule(struct evaluation *e, size_t rule)
 		switch (step->operation) {
 		case PUSH_NUMBER:
 		case PUSH_NAME:
-			push_value(e, top++, step);
+			push_value(e, top++, step, pass);
 			break;
 		case NEGATE:
 			negate_value(top - 1, e->n);
@@ -159,6 +174,59 @@ static void evaluate_rule(struct evaluation *e, size_t rule)
 	copy_value(&e->value[rule], e->stack, e->n);
 	if (e->value[rule].state == RULE_VALUE && !isfinite((double)e->value[rule].number))
 		e->value[rule].state = RULE_UNDEFINED;
+	e->pass[rule] = pass;
+}
+
+/*
+ * Returns true if the pass has all events of the rule that are counted at all.  The rules that this
+ * one uses have been asked before.
+ */
+static bool is_of_pass(const struct evaluation *e, size_t rule, unsigned int pass)
+{
+	const struct rule *r = &e->rules->rule[rule];
+
+	for (const struct step *step = r->step; step < r->step + r->n_steps; step++) {
+		size_t other;
+
+		if (step->operation != PUSH_NAME)
+			continue;
+		other = e->rules->name[step->name].rule;
+		if (other != NO_RULE ? e->pass[other] != pass
+				     : e->event_of_name[step->name] < e->n &&
+					       event_of_pass(e, step->name, pass) == e->n)
+			return false;
+	}
+	return true;
+}
+
+static void evaluate_pass(struct evaluation *e, unsigned int pass)
+{
+	for (size_t i = 0; i < e->rules->n; i++)
+		if (is_of_pass(e, e->rules->order[i], pass))
+			evaluate_rule(e, e->rules->order[i], pass);
+}
+
+/*
+ * Evaluates each rule in each pass that has its events, in the first such pass last: that value
+ * stays.  A rule of times has had a value of its own for the rules of each pass that use it.
+ */
+static void evaluate_rules(struct evaluation *e)
+{
+	for (size_t i = 0; i < e->rules->n; i++)
+		e->pass[i] = RULE_MIXED;
+	for (size_t i = e->n; i-- > 0;) {
+		size_t first = 0;
+
+		while (e->event[first].pass != e->event[i].pass)
+			first++;
+		if (first == i)
+			evaluate_pass(e, e->event[i].pass);
+	}
+	if (!e->n)
+		evaluate_pass(e, 0);
+	for (size_t i = 0; i < e->rules->n; i++)
+		if (e->pass[e->rules->order[i]] == RULE_MIXED)
+			evaluate_rule(e, e->rules->order[i], RULE_MIXED);
 }
 
 static long double mean_of(const struct rule_event *event)
@@ -236,7 +304,10 @@ static void set_interval(const struct evaluation *e, const struct value *value, 
 static struct rule_result result_of(const struct evaluation *e, size_t rule, double confidence)
 {
 	const struct value *value = &e->value[rule];
-	struct rule_result result = { .state = (unsigned int)value->state };
+	struct rule_result result = {
+		.state = (unsigned int)value->state,
+		.pass = e->pass[rule],
+	};
 
 	if (result.state == RULE_VALUE) {
 		result.value = result.low = result.high = (double)value->number;
@@ -306,10 +377,11 @@ void rules_evaluate(const struct rules *rules, const struct rule_event *event, s
 		e.mean[i] = event[i].runs ? mean_of(&event[i]) : 0;
 	for (size_t i = 0; i < rules->n_names; i++)
 		e.event_of_name[i] = find_event(event, n, rules->name[i].text);
-	for (size_t i = 0; i < rules->n; i++)
-		evaluate_rule(&e, rules->order[i]);
+	e.pass = allocate(rules->n, sizeof(*e.pass));
+	evaluate_rules(&e);
 	for (size_t i = 0; i < rules->n; i++)
 		result[i] = result_of(&e, i, confidence);
+	free(e.pass);
 	free(e.event_of_name);
 	free(e.mean);
 	free_values(e.stack);

@@ -205,7 +205,10 @@ static void put_derived(FILE *file, const struct recording *recording)
 	for (size_t i = 0; i < rules_count(rules); i++) {
 		const struct rule_result *r = &result[i];
 
-		fputs("derived,,,,,,,", file);
+		fputs("derived,,", file);
+		if (r->pass != RULE_MIXED)
+			fprintf(file, "%u", r->pass);
+		fputs(",,,,,", file);
 		put_text(file, rules_name(rules, i));
 		fprintf(file, ",,,,%u", recording_runs(recording));
 		put_real(file, r->state == RULE_VALUE ? r->value : NAN);

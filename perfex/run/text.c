@@ -379,7 +379,8 @@ static void put_derived(const struct text_table *table)
 			colour_on(table->style, PLAIN));
 		if (table->recording->options->runs > 1)
 			fprintf(table->file, " %*s", REAL_WIDTH, half);
-		put_note(table->file, table->style, "derived");
+		put_note(table->file, table->style,
+			 result[i].pass == RULE_MIXED ? "derived across passes" : "derived");
 	}
 	free(result);
 }

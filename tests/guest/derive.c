@@ -66,8 +66,9 @@ START_TEST(repetitions_give_an_interval)
 	expect_value(&r, "per_branch", "2.002            0  derived");
 	RUN(&r, "perfex", COUNT_BOTH, "-r", "3", "--csv", "--derive", PER_BRANCH,
 	    program("loop-tiny"));
-	ck_assert_ptr_nonnull(strstr(r.err, "\r\nderived,,,,,,,per_branch,,,,3,2.0019980019980022,,"
-					    "2.0019980019980022,2.0019980019980022,,\r\n"));
+	ck_assert_ptr_nonnull(strstr(r.err,
+				     "\r\nderived,,0,,,,,per_branch,,,,3,2.0019980019980022,,"
+				     "2.0019980019980022,2.0019980019980022,,\r\n"));
 }
 END_TEST
 
@@ -78,7 +79,7 @@ START_TEST(rules_combine_passes)
 
 	RUN(&r, "perfex", "--passes=2", "-e", "0x004100c0@0", "-e", "0x004100c4@0", "-r", "2",
 	    "--derive=per_branch = '0x004100c0@0' / '0x004100c4@0'", program("loop-tiny"));
-	expect_value(&r, "per_branch", "2.002            0  derived");
+	expect_value(&r, "per_branch", "2.002            0  derived across passes");
 }
 END_TEST
 
@@ -91,7 +92,7 @@ START_TEST(json_has_the_definition_and_diff_uses_it)
 	ck_assert_int_eq(r.status, 0);
 	ck_assert_ptr_nonnull(strstr(r.err, "\"derived\":[{\"name\":\"per_branch\",\"definition\":"
 					    "\"'0x4100c0' / '0x004100c4@1'\","
-					    "\"mean\":2.0019980019980022,\"low\":null,"
+					    "\"pass\":0,\"mean\":2.0019980019980022,\"low\":null,"
 					    "\"high\":null}]"));
 	snprintf(command, sizeof(command),
 		 "cd /tmp; for n in '' -tiny; do perfex -e 0x004100c0 -e 0x004100c4@1 -r 2 --json "

@@ -3,6 +3,7 @@
  * Compares perfex's text, CSV and JSON byte by byte with golden/.  Output that differs is left below build/tests/unit/
  * for inspection.
  */
+#include "../../perfex/rules/derive.h"
 #include "../../perfex/run/run.h"
 
 #include <locale.h>
@@ -126,6 +127,34 @@ static void thrice(void)
 	recording.failed_pass = 1;
 }
 
+/* Rules of one pass, of another one, and of both. */
+static void across(unsigned int runs)
+{
+	static const char *const command[] = { "loop", NULL };
+
+	begin(command, runs, 2);
+	add_event("cycles", PERFCTR_MODE_USER, 0, 0, 0);
+	add_event("branches", PERFCTR_MODE_USER, 1, 0, 0);
+	for (unsigned int run = 0; run < runs; run++) {
+		add_counts_of_run(0, 8000, 4000, 6000, 0);
+		add_counts_of_run(1, 16000, 8000, 1000, 0);
+	}
+	derive_take(&options.rules, "per_ns = cycles / elapsed_ns");
+	derive_take(&options.rules, "branches_per_ns = branches / elapsed_ns");
+	derive_take(&options.rules, "cycles_per_branch = cycles / branches");
+	derive_link(options.rules);
+}
+
+static void across_once(void)
+{
+	across(1);
+}
+
+static void across_thrice(void)
+{
+	across(3);
+}
+
 /* Shares are of events that were named so. */
 static void add_named(const char *name, unsigned int index)
 {
@@ -226,6 +255,9 @@ static const struct {
 	{ "thrice.txt", thrice, &text_format, { 0 } },
 	{ "thrice.csv", thrice, &csv_format, { 0 } },
 	{ "thrice.json", thrice, &json_format, { 0 } },
+	{ "across.txt", across_once, &text_format, { 0 } },
+	{ "across.csv", across_once, &csv_format, { 0 } },
+	{ "across.json", across_once, &json_format, { 0 } },
 	{ "thrice-terminal.txt", thrice, &text_format, { true, true, true } },
 };
 
@@ -239,6 +271,7 @@ static void end(void)
 	}
 	for (size_t i = 0; i < recording.events.n; i++)
 		series_free(&events[i].counts);
+	rules_free(options.rules);
 }
 
 START_TEST(output_is_as_it_should_be)
@@ -269,7 +302,8 @@ END_TEST
 
 START_TEST(no_line_for_people_is_wider_than_eighty_columns)
 {
-	void (*const make[])(void) = { thrice, large, all_of_them, many_processors, left_out };
+	void (*const make[])(void) = { thrice,		large,	  all_of_them,
+				       many_processors, left_out, across_thrice };
 	const struct style style = { 0 };
 	char *text;
 	size_t size;
@@ -293,6 +327,6 @@ TCase *format_tests(void)
 	TCase *tests = tcase_create("formats");
 
 	tcase_add_loop_test(tests, output_is_as_it_should_be, 0, ARRAY_SIZE(cases));
-	tcase_add_loop_test(tests, no_line_for_people_is_wider_than_eighty_columns, 0, 5);
+	tcase_add_loop_test(tests, no_line_for_people_is_wider_than_eighty_columns, 0, 6);
 	return tests;
 }

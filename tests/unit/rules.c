@@ -295,6 +295,50 @@ START_TEST(interval_is_as_computed_by_hand)
 }
 END_TEST
 
+static const struct rule_event of_passes[] = {
+	{ .name = "elapsed_ns", .pass = 0, RUNS(1000) },
+	{ .name = "elapsed_ns", .pass = 1, RUNS(2000) },
+	{ .name = "elapsed_ns", .pass = 2, RUNS(5000) },
+	{ .name = "b", .pass = 1, RUNS(60) },
+	{ .name = "c", .pass = 1, RUNS(20) },
+	{ .name = "a", .pass = 0, RUNS(10) },
+	{ .name = "d", .pass = 2, RUNS(7) },
+	{ .name = "c", .pass = 2, RUNS(21) },
+};
+
+static const struct {
+	const char *text;
+	unsigned int pass;
+	double value;
+} passes[] = {
+	{ "x = 1 + 2", 0, 3 },
+	{ "x = elapsed_ns", 0, 1000 },
+	{ "x = a / elapsed_ns", 0, 0.01 },
+	{ "x = b / c", 1, 3 },
+	{ "x = b / elapsed_ns", 1, 0.03 },
+	{ "s = elapsed_ns / 1000\nx = b / s", 1, 30 },
+	{ "y = d / s\ns = elapsed_ns / 1000\nx = b / s", 1, 30 },
+	{ "x = c / d", 2, 3 },
+	{ "r = c\nx = r / d", 2, 3 },
+	{ "x = a / b", RULE_MIXED, 1.0 / 6 },
+	{ "x = b - b + 0 * a", RULE_MIXED, 0 },
+	{ "x = max(a, b)", RULE_MIXED, 60 },
+	{ "x = a + elapsed_ns / b", RULE_MIXED, 10 + 1000.0 / 60 },
+	{ "r = b / c\nx = r * d", RULE_MIXED, 21 },
+	{ "r = b / elapsed_ns\nx = r * a", RULE_MIXED, 0.3 },
+	{ "r = a / b\nx = r + b", RULE_MIXED, 60 + 1.0 / 6 },
+};
+
+START_TEST(a_value_is_of_one_pass_or_mixed)
+{
+	struct rule_result result = evaluate(passes[_i].text, of_passes, ARRAY_SIZE(of_passes));
+
+	ck_assert_uint_eq(result.pass, passes[_i].pass);
+	ck_assert_int_eq(result.state, RULE_VALUE);
+	ck_assert_double_eq_tol(result.value, passes[_i].value, 1e-12);
+}
+END_TEST
+
 /* (a + 2 b) / c of three events in two passes.  The derivatives are taken by differences. */
 static double ratio(const double *mean)
 {
@@ -464,6 +508,7 @@ TCase *rules_tests(void)
 	tcase_add_test(tests, as_many_rules_as_allowed_may_need_each_other);
 	tcase_add_test(tests, names_and_definitions_are_kept_as_written);
 	tcase_add_loop_test(tests, interval_is_as_computed_by_hand, 0, ARRAY_SIZE(intervals));
+	tcase_add_loop_test(tests, a_value_is_of_one_pass_or_mixed, 0, ARRAY_SIZE(passes));
 	tcase_add_loop_test(tests, interval_is_that_of_the_covariance_matrix, 0, 10);
 	tcase_add_test(tests, interval_covers_the_truth_95_times_of_100);
 	tcase_add_loop_test(tests, damaged_rules_are_refused_with_one_line_or_have_a_value, 0, 4);

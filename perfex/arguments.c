@@ -298,6 +298,13 @@ int take_options(const struct subcommand *subcommand, void *target, int argc, ch
 	return optind;
 }
 
+bool is_named(const struct perfctr_request *request, const char *name)
+{
+	size_t length = strlen(name);
+
+	return strncmp(request->name, name, length) == 0 && strchr(":", request->name[length]);
+}
+
 const char *mode_name(unsigned int modes)
 {
 	switch (modes & PERFCTR_MODE_BOTH) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* perfex check: shows whether events can be counted together, and on which counters. */
+#include "run/together.h"
 #include "selection.h"
 
 #include <errno.h>
@@ -114,8 +115,9 @@ static size_t requests_of_pass(const struct perfctr_request *requests, size_t n,
 }
 
 static int print_plan(const struct perfctr_pmu_info *info, const struct perfctr_request *requests,
-		      size_t n, const char *why)
+		      const struct options *selection, const char *why)
 {
+	size_t n = selection->events.n;
 	struct perfctr_request *members = calloc(n, sizeof(*members));
 	unsigned int *pass = calloc(n, sizeof(*pass));
 	struct perfctr_control control;
@@ -125,7 +127,8 @@ static int print_plan(const struct perfctr_pmu_info *info, const struct perfctr_
 
 	if (!members || !pass)
 		fail("out of memory");
-	if (perfctr_requests_plan(info, requests, n, pass, &n_passes, error, sizeof(error)) < 0) {
+	if (together_plan(info, requests, n, selection->rules, pass, &n_passes, error,
+			  sizeof(error)) < 0) {
 		complain("%s", error);
 		status = EXIT_PERFEX;
 		n_passes = 0;
@@ -163,7 +166,7 @@ static int check_events(struct options *selection)
 	else if (assign_counters(info, requests, selection->events.n, &control, why, sizeof(why)))
 		print_control(requests, &control, "");
 	else
-		status = print_plan(info, requests, selection->events.n, why);
+		status = print_plan(info, requests, selection, why);
 	free(requests);
 	return status;
 }

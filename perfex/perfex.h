@@ -145,6 +145,9 @@ extern void (*print_subcommands)(void);
 /* Returns true if a subcommand has this name.  NULL if perfex runs a named subcommand. */
 extern bool (*is_subcommand)(const char *name);
 
+/* arguments.c: was the event asked for by this name, with or without modifiers? */
+bool is_named(const struct perfctr_request *request, const char *name);
+
 /* arguments.c: returns PERFCTR_MODE_* as a word, such as "user+kernel" */
 const char *mode_name(unsigned int modes);
 

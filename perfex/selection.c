@@ -127,19 +127,16 @@ bool open_selected_pmu(struct options *selection)
  */
 static bool add_groups(struct options *selection)
 {
-	struct rules *rules = rules_new();
 	const char *name;
-	bool good = true;
 
-	for (size_t i = 0; i < selection->groups.n && good; i++)
-		good = group_take(&rules, selection->groups.word[i], selection->database);
-	if (good)
-		derive_link(rules);
-	for (size_t i = 0; good && (name = rules_event(rules, i)); i++)
+	for (size_t i = 0; i < selection->groups.n; i++)
+		if (!group_take(&selection->rules, selection->groups.word[i], selection->database))
+			return false;
+	derive_link(selection->rules);
+	for (size_t i = 0; selection->rules && (name = rules_event(selection->rules, i)); i++)
 		if (*name && !derive_is_counted(&selection->events, name))
 			append_events(&selection->events, name);
-	rules_free(rules);
-	return good;
+	return true;
 }
 
 struct perfctr_request *selected_events(struct options *selection)

@@ -35,8 +35,9 @@ bool text_matches(const char *pattern, const char *text);
 bool either_matches(const char *pattern, const char *a, const char *b);
 
 /*
- * Returns the selected events, for free(), those of groups last.  Returns NULL, after an error
- * message, if an event or a group is wrong.
+ * Returns the selected events, for free(), those of groups last.  Sets selection->rules to those of
+ * the groups, if there are any.  Returns NULL, after an error message, if an event or a group is
+ * wrong.
  */
 struct perfctr_request *selected_events(struct options *selection);
 

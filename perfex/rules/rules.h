@@ -75,11 +75,15 @@ const char *rules_missing(const struct rules *rules, const struct rule_event *ev
  */
 const char *rules_ambiguous(const struct rules *rules, const struct rule_event *event, size_t n);
 
+/* Sets uses[i][k] if the value of rule i depends on event k, itself or by another rule. */
+void rules_uses(const struct rules *rules, const struct rule_event *event, size_t n, bool *uses[]);
+
 /*
  * Computes one result for each rule, by counts of one pass if a pass has all that the rule uses;
- * otherwise a name stands for the first event of that name.  The interval follows from first-order propagation of errors,
- * with the covariances within each pass.  Passes are independent of each other.  There is no
- * interval if a pass has fewer than two runs.  confidence is that of the interval, 0 < c < 1.
+ * otherwise a name stands for the first event of that name.  The interval follows from first-order
+ * propagation of errors, with the covariances within each pass.  Passes are independent of each
+ * other.  There is no interval if a pass has fewer than two runs.  confidence is that of the
+ * interval, 0 < c < 1.
  */
 void rules_evaluate(const struct rules *rules, const struct rule_event *event, size_t n,
 		    double confidence, struct rule_result *result);

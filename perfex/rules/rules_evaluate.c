@@ -360,6 +360,28 @@ const char *rules_ambiguous(const struct rules *rules, const struct rule_event *
 	return NULL;
 }
 
+void rules_uses(const struct rules *rules, const struct rule_event *event, size_t n, bool *uses[])
+{
+	for (size_t i = 0; i < rules->n; i++) {
+		const struct rule *r = &rules->rule[rules->order[i]];
+		bool *own = uses[rules->order[i]];
+
+		for (const struct step *step = r->step; step < r->step + r->n_steps; step++) {
+			const struct rule_name *name;
+			size_t found;
+
+			if (step->operation != PUSH_NAME)
+				continue;
+			name = &rules->name[step->name];
+			found = name->rule == NO_RULE ? find_event(event, n, name->text) : n;
+			if (found < n)
+				own[found] = true;
+			for (size_t k = 0; name->rule != NO_RULE && k < n; k++)
+				own[k] |= uses[name->rule][k];
+		}
+	}
+}
+
 void rules_evaluate(const struct rules *rules, const struct rule_event *event, size_t n,
 		    double confidence, struct rule_result *result)
 {

@@ -2,6 +2,7 @@
 /* Parses the events of the command line, and assigns them to passes and counters. */
 #define _GNU_SOURCE
 #include "run.h"
+#include "together.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -124,7 +125,8 @@ static void complain_of_plan(const char *error, const struct perfctr_pmu_info *i
 	free(holders);
 }
 
-static bool plan_passes(struct events *events, const struct perfctr_pmu_info *info)
+static bool plan_passes(struct events *events, const struct options *options,
+			const struct perfctr_pmu_info *info)
 {
 	struct perfctr_request *requests = allocate(events->n, sizeof(*requests));
 	unsigned int *pass = allocate(events->n, sizeof(*pass));
@@ -133,8 +135,8 @@ static bool plan_passes(struct events *events, const struct perfctr_pmu_info *in
 
 	for (size_t i = 0; i < events->n; i++)
 		requests[i] = events->event[i].request;
-	result = perfctr_requests_plan(info, requests, events->n, pass, &events->n_passes, error,
-				       sizeof(error));
+	result = together_plan(info, requests, events->n, options->rules, pass, &events->n_passes,
+			       error, sizeof(error));
 	for (size_t i = 0; result == 0 && i < events->n; i++)
 		events->event[i].pass = pass[i];
 	free(requests);
@@ -256,7 +258,7 @@ static bool assign_passes(struct events *events, const struct options *options,
 {
 	char error[512];
 
-	if (!plan_passes(events, info))
+	if (!plan_passes(events, options, info))
 		return false;
 	if (options->passes && events->n_passes > options->passes) {
 		complain_of_passes(events, options, info);

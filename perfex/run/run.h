@@ -11,6 +11,8 @@
  * rank.c	rank of this process in a parallel program
  * count.c	one run, with delay, time limit and intervals
  * events.c	parses events, and assigns them to passes and counters
+ * together.c	keeps the events of a rule, and of a share, in one pass
+ * shares.c	events that the text shows relative to another one
  * warn.c	warns of events that are known to count wrong on this processor
  * launch.c	starts the command, holds it at its first instruction, waits for it; signals
  * attach.c	contexts for the threads of a running process

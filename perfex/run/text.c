@@ -2,6 +2,7 @@
 /* Text for people, and for scripts that read the first two columns. */
 #include "derived.h"
 #include "run.h"
+#include "shares.h"
 #include "text.h"
 
 #include <math.h>
@@ -160,19 +161,10 @@ static void put_time(const struct text_table *table, const char *what, const str
 	put_note(table->file, table->style, second.name);
 }
 
-/* Returns true if the event has this name, with or without modifiers. */
-static bool is_named(const struct event *event, const char *name)
-{
-	size_t length = strlen(name);
-
-	return strncmp(event->request.name, name, length) == 0 &&
-	       strchr(":", event->request.name[length]);
-}
-
 /* Returns true for task-clock and cpu-clock, which both count nanoseconds. */
 static bool is_task_clock(const struct event *event)
 {
-	return is_named(event, "task-clock") || is_named(event, "cpu-clock");
+	return is_named(&event->request, "task-clock") || is_named(&event->request, "cpu-clock");
 }
 
 static double mean_of(const struct series *series)
@@ -188,24 +180,12 @@ static const struct event *find_beside(const struct recording *recording, const 
 	for (size_t i = 0; i < recording->events.n; i++) {
 		const struct event *other = &recording->events.event[i];
 
-		if (is_named(other, name) && other->pass == event->pass &&
+		if (is_named(&other->request, name) && other->pass == event->pass &&
 		    other->request.modes == event->request.modes && other->counts.n)
 			return other;
 	}
 	return NULL;
 }
-
-/* Events that are shown relative to another event. */
-static const struct {
-	const char *name, *by;
-	double factor;
-	int decimals;
-	const char *format;
-} shares[] = {
-	{ "instructions", "cycles", 1, 2, "%.*f per cycle" },
-	{ "branch-misses", "branches", 100, 1, "%.*f %% of branches" },
-	{ "cache-misses", "cache-references", 100, 1, "%.*f %% of cache refs" },
-};
 
 /* Writes a number below 100 with these decimals, and a larger, wider one with one decimal less. */
 static void format_share(char text[RATE_SIZE], const char *format, int decimals, double value)
@@ -236,14 +216,14 @@ static void rate_of(const struct recording *recording, const struct event *event
 				 : 0;
 
 	*text = '\0';
-	for (size_t i = 0; i < sizeof(shares) / sizeof(shares[0]); i++) {
-		const struct event *by = is_named(event, shares[i].name)
-						 ? find_beside(recording, event, shares[i].by)
+	for (size_t i = 0; i < N_SHARES; i++) {
+		const struct event *by = is_named(&event->request, text_shares[i].name)
+						 ? find_beside(recording, event, text_shares[i].by)
 						 : NULL;
 
 		if (by && mean_of(&by->counts) > 0) {
-			format_share(text, shares[i].format, shares[i].decimals,
-				     shares[i].factor * count / mean_of(&by->counts));
+			format_share(text, text_shares[i].format, text_shares[i].decimals,
+				     text_shares[i].factor * count / mean_of(&by->counts));
 			return;
 		}
 	}
@@ -251,7 +231,8 @@ static void rate_of(const struct recording *recording, const struct event *event
 		if (elapsed > 0)
 			format_share(text, "%.*f CPUs utilized", 2, count / elapsed);
 	} else if (seconds > 0) {
-		if (is_named(event, "cycles") && event->request.modes == PERFCTR_MODE_BOTH)
+		if (is_named(&event->request, "cycles") &&
+		    event->request.modes == PERFCTR_MODE_BOTH)
 			snprintf(text, RATE_SIZE, "%.3f GHz", count / seconds / 1e9);
 		else
 			format_rate(text, count / seconds);

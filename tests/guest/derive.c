@@ -72,6 +72,9 @@ START_TEST(repetitions_give_an_interval)
 }
 END_TEST
 
+#define FOUR_EVENTS                                                                                \
+	"-e", "0x004100c0@0", "-e", "0x004100c4@0", "-e", "0x004100c0@1", "-e", "0x004100c4@1"
+
 /* The events are counted in different runs of the program: the passes. */
 START_TEST(rules_combine_passes)
 {
@@ -80,6 +83,24 @@ START_TEST(rules_combine_passes)
 	RUN(&r, "perfex", "--passes=2", "-e", "0x004100c0@0", "-e", "0x004100c4@0", "-r", "2",
 	    "--derive=per_branch = '0x004100c0@0' / '0x004100c4@0'", program("loop-tiny"));
 	expect_value(&r, "per_branch", "2.002            0  derived across passes");
+}
+END_TEST
+
+/* There are two ways to divide these events into passes: each pair of rules needs another one. */
+START_TEST(passes_keep_the_events_of_a_rule_together)
+{
+	struct run r;
+
+	RUN(&r, "perfex", "--passes=auto", FOUR_EVENTS,
+	    "--derive=x = '0x004100c0@0' / '0x004100c4@1'",
+	    "--derive=y = '0x004100c0@1' / '0x004100c4@0'", program("loop-tiny"));
+	expect_value(&r, "x", "2.002  derived");
+	expect_value(&r, "y", "2.002  derived");
+	RUN(&r, "perfex", "--passes=auto", FOUR_EVENTS,
+	    "--derive=x = '0x004100c0@0' / '0x004100c0@1'",
+	    "--derive=y = '0x004100c4@0' / '0x004100c4@1'", program("loop-tiny"));
+	expect_value(&r, "x", "1  derived");
+	expect_value(&r, "y", "1  derived");
 }
 END_TEST
 
@@ -149,5 +170,6 @@ END_TEST
 
 SUITE(derive, a_group_counts_its_events_and_shows_its_values,
       a_rule_has_the_value_that_is_computed_by_hand, what_is_no_value_has_its_mark,
-      repetitions_give_an_interval, rules_combine_passes, json_has_the_definition_and_diff_uses_it,
-      rules_come_from_files_too, a_rule_with_the_name_of_an_event_is_refused)
+      repetitions_give_an_interval, rules_combine_passes, passes_keep_the_events_of_a_rule_together,
+      json_has_the_definition_and_diff_uses_it, rules_come_from_files_too,
+      a_rule_with_the_name_of_an_event_is_refused)

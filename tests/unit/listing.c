@@ -203,6 +203,18 @@ static const struct {
 	  "cycles:k                         counter 1           kernel\n"
 	  "ref-cycles:uk                    counter 0x40000002  user+kernel\n",
 	  "" },
+	{ { "check", "--pmu=p6", "-e", "instructions,L2_LINES_IN,L2_LINES_OUT", "-g", "TLB" },
+	  1,
+	  "They do not fit in one pass: events 'L2_LINES_IN', 'L2_LINES_OUT' and "
+	  "'iTLB-load-misses' conflict: only counters 0, 1 can count them; 2 passes are enough "
+	  "for all\n"
+	  "pass 1:\n"
+	  "  instructions                     counter 0           user\n"
+	  "  iTLB-load-misses                 counter 1           user\n"
+	  "pass 2:\n"
+	  "  L2_LINES_IN                      counter 0           user\n"
+	  "  L2_LINES_OUT                     counter 1           user\n",
+	  "" },
 	{ { "check", "--pmu=p6", "--both", "-eFLOPS", "-eFP_COMP_OPS_EXE", "-eMUL:u" },
 	  1,
 	  "They do not fit in one pass: events 'FLOPS' and 'FP_COMP_OPS_EXE' conflict: only "

@@ -32,6 +32,7 @@ TCase *limits_tests(void);
 TCase *merge_tests(void);
 TCase *experiment_tests(void);
 TCase *rules_tests(void);
+TCase *together_tests(void);
 TCase *student_tests(void);
 TCase *report_tests(void);
 TCase *machine_tests(void);

@@ -157,7 +157,8 @@ void perfctr_regions_close(struct perfctr_regions *r);
 /*
  * perfctr_region_begin, perfctr_region_end - a pass through the region of this name; a program has
  * at most 256.  The environment says what is counted there, as perfex --regions sets it:
- *	PERFCTR_REGIONS		the file that exit(3) writes, as JSON; "%p" is the process
+ *	PERFCTR_REGIONS		the file that exit(3) writes, as JSON; "%p" is the process, "%r"
+ *				the MPI rank
  *	PERFCTR_REGIONS_EVENTS	a list as of perfctr_count(); default: instructions,cycles
  * Without the first variable the functions do nothing.  Each thread counts for itself, in a context
  * of its own or, if another program counts the thread by these events, in its context.  If the

@@ -105,6 +105,15 @@ static void take_regions(void *target, const struct option_row *row, const char 
 
 	free(options->regions);
 	options->regions = rank_file_name(path, "rh");
+	options->regions_shared = !rank_has_pattern(path, "rhp");
+}
+
+static void take_output_of_run(void *target, const struct option_row *row, const char *path)
+{
+	struct options *options = target;
+
+	take_output(&options->output, row, path);
+	options->output_shared = !rank_has_pattern(path, "rhp");
 }
 
 #define VIEW_OPTION(name_, help_, view_)                                                           \
@@ -151,8 +160,10 @@ static const struct option_row rows[] = {
 	/* For perfex exact. */
 	CALL_OPTION("syscalls", 0, "0|1", NULL, take_syscalls, 0),
 	RERUN_OPTIONS(0),
-	OUTPUT_OPTION(0, "write the counts to FILE instead of standard error;\n"
-			 "%r, %h and %p in its name: MPI rank, host, process"),
+	CALL_OPTION("output", 'o', "FILE",
+		    "write the counts to FILE instead of standard error;\n"
+		    "%r, %h and %p in its name: MPI rank, host, process",
+		    take_output_of_run, 0),
 	APPEND_OPTION(0),
 	NUMBER_OPTION("log-fd", 0, "N", "write the counts to descriptor N", struct options, log_fd,
 		      0, 1048575, ""),
@@ -271,6 +282,15 @@ static void check_options(const struct options *options, int argc)
 	check_old_options(options);
 }
 
+/* Each rank gets files of its own, unless all append to one. */
+static void separate_ranks(struct options *options)
+{
+	if (options->output_shared && !options->append)
+		rank_separate(&options->output, options->format == &json_format);
+	if (options->regions_shared)
+		rank_separate(&options->regions, true);
+}
+
 static void parse_options(struct options *options, int argc, char **argv)
 {
 	*options = (struct options){
@@ -289,7 +309,7 @@ static void parse_options(struct options *options, int argc, char **argv)
 static int run_main(int argc, char **argv)
 {
 	struct options options;
-	int status;
+	int status = EXIT_PERFEX;
 
 	parse_options(&options, argc, argv);
 	switch (options.action) {
@@ -304,7 +324,10 @@ static int run_main(int argc, char **argv)
 	case RUN:
 		break;
 	}
-	status = prepare_options(&options) ? run_command(&options) : EXIT_PERFEX;
+	if (prepare_options(&options)) {
+		separate_ranks(&options);
+		status = run_command(&options);
+	}
 	free_options(&options);
 	return status;
 }

@@ -59,6 +59,8 @@ struct options {
 	struct perfctr_events *database;		/* of the backend; NULL: not open yet */
 	char *regions;					/* file; NULL: not wanted */
 	char *output;					/* NULL: log_fd */
+	/* The names say nothing of rank, host and process: ranks have the same. */
+	bool regions_shared, output_shared;
 	unsigned int log_fd;				/* NO_LOG_FD: none was given */
 	bool append, no_shell, wait;
 	bool ignore_failure;  /* a run may end with another status than 0 */

@@ -115,8 +115,26 @@ def test_regions_are_as_much_work_as_the_ranks_do(program):
     assert re.search(r"^work +branches:u +user +4 .* (59\.9|60\.0)\d % +.*/regions\.3\.json$", shown, re.MULTILINE)
 
 
-def test_ranks_of_one_file_are_refused(tmp_path):
-    result = mpirun(tmp_path, "perfex", "-j", "-o", "one.json", "-e", "instructions:u", "sleep", "10")
+def test_ranks_of_one_name_have_files_of_their_own(tmp_path):
+    result = mpirun(tmp_path, "perfex", "-j", "-o", "one.json", "--regions=regions.json", "-e", "instructions:u", RANKS)
+    assert (result.returncode, result.stdout) == (0, "")
+    assert result.stderr == "".join(
+        f"perfex: each of the 4 ranks writes a file of its own, this one '{name}.0.json'; all together: "
+        f"perfex merge {name}.*.json\n" for name in ("one", "regions"))
+    assert {path.name for path in tmp_path.iterdir()} == {
+        f"{name}.{rank}.json" for name in ("one", "regions") for rank in range(N)}
+    total, paths = merged(tmp_path, "one.*.json")
+    counts = [json.loads((tmp_path / path).read_text())["events"][0]["counts"][0] for path in paths]
+    rows = {row["name"]: row for row in total["rows"]}
+    assert rows["instructions:u"]["sum"] == sum(counts)
+    total, _ = merged(tmp_path, "regions.*.json")
+    rows = {(row["region"], row["name"]): row for row in total["rows"]}
+    assert rows["work", "passes"]["sum"] == 5 * N
+
+
+def test_ranks_of_unknown_number_are_refused_one_file(tmp_path):
+    result = mpirun(tmp_path, "env", "-u", "PMI_SIZE", "perfex", "-j", "-o", "one.json", "-e", "instructions:u", "sleep",
+                    "10")
     assert result.returncode != 0
     assert "perfex: another perfex is writing 'one.json': give each its own file" in result.stderr
 

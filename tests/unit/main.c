@@ -56,6 +56,7 @@ int main(void)
 	suite_add_tcase(suite, hierarchy_tests());
 	suite_add_tcase(suite, samples_tests());
 	suite_add_tcase(suite, path_tests());
+	suite_add_tcase(suite, rank_tests());
 	runner = srunner_create(suite);
 	srunner_run_all(runner, CK_NORMAL);
 	failed = srunner_ntests_failed(runner);

@@ -92,8 +92,8 @@ struct perfctr *__wrap_perfctr_counted_open(struct counted *counted, pid_t tid, 
 	return p;
 }
 
-/* Returns the file that the exit of a child has written after act(). */
-static struct json_object *file_after(void (*act)(void))
+/* Returns the file at path that the exit of a child has written after act(), if PERFCTR_REGIONS is asked. */
+static struct json_object *file_asked(void (*act)(void), const char *asked, const char *path)
 {
 	struct json_object *file;
 	pid_t pid = fork();
@@ -102,15 +102,20 @@ static struct json_object *file_after(void (*act)(void))
 	ck_assert_int_ge(pid, 0);
 	if (pid == 0) {
 		simulated = true;
-		setenv("PERFCTR_REGIONS", FILE_NAME, 1);
+		setenv("PERFCTR_REGIONS", asked, 1);
 		act();
 		exit(0);
 	}
 	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
 	ck_assert_int_eq(status, 0);
-	file = json_object_from_file(FILE_NAME);
-	ck_assert_ptr_nonnull(file);
+	file = json_object_from_file(path);
+	ck_assert_msg(file, "there is no '%s'", path);
 	return file;
+}
+
+static struct json_object *file_after(void (*act)(void))
+{
+	return file_asked(act, FILE_NAME, FILE_NAME);
 }
 
 /* Returns the region of this name in the thread with this index. */
@@ -346,6 +351,30 @@ START_TEST(a_thread_that_only_ends_a_region_is_in_the_file)
 }
 END_TEST
 
+/* The rank, or its pattern where there is no number. */
+static const struct {
+	const char *variable, *rank, *expected;
+} ranks[] = {
+	{ "PMI_RANK", "2", "2" },
+	{ "PMIX_RANK", "0", "0" },
+	{ "OMPI_COMM_WORLD_RANK", "11", "11" },
+	{ "SLURM_PROCID", "5", "5" },
+	{ "SLURM_PROCID", "../5", "%r" },
+	{ "SLURM_PROCID", "", "%r" },
+};
+
+START_TEST(a_rank_has_a_file_of_its_own)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "build/tests/unit/rank-%s-%s.json", ranks[_i].expected, ranks[_i].expected);
+	unlink(path);
+	setenv(ranks[_i].variable, ranks[_i].rank, 1);
+	json_object_put(file_asked(nest, "build/tests/unit/rank-%r-%r.json", path));
+	ck_assert_int_eq(unlink(path), 0);
+}
+END_TEST
+
 TCase *regions_named_tests(void)
 {
 	TCase *tests = tcase_create("regions_named");
@@ -357,5 +386,6 @@ TCase *regions_named_tests(void)
 	tcase_add_test(tests, calls_are_measured_again_if_the_counters_stop_meanwhile);
 	tcase_add_test(tests, nothing_is_corrected_where_nothing_was_counted);
 	tcase_add_test(tests, a_thread_that_only_ends_a_region_is_in_the_file);
+	tcase_add_loop_test(tests, a_rank_has_a_file_of_its_own, 0, ARRAY_SIZE(ranks));
 	return tests;
 }

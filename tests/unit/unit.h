@@ -48,5 +48,6 @@ TCase *strangers_tests(void);
 TCase *hierarchy_tests(void);
 TCase *samples_tests(void);
 TCase *path_tests(void);
+TCase *rank_tests(void);
 
 #endif

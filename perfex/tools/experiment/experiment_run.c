@@ -53,6 +53,8 @@ static struct arguments run_arguments(const struct job *job, const char *output,
 	add_argument(&arguments, text_print("run"));
 	add_argument(&arguments, text_print("--json"));
 	add_argument(&arguments, text_print("--passes=auto"));
+	/* The file is new.  To append to it keeps its name in a rank of an MPI program, too. */
+	add_argument(&arguments, text_print("--append"));
 	add_argument(&arguments, text_print("--output=%s", output));
 	add_argument(&arguments, text_print("--%s", mode_words[experiment->settings.modes]));
 	add_argument(&arguments, text_print("--%s", view_words[experiment->settings.view]));

@@ -5,6 +5,7 @@
  * passes SIGTERM and SIGHUP on to the command.
  */
 #define _GNU_SOURCE
+#include "../textfile.h"
 #include "run.h"
 
 #include <errno.h>
@@ -134,6 +135,48 @@ static bool refuse_command(struct command *command, const char *what)
 	return false;
 }
 
+/* Returns the text of a file of a process below /proc, for free().  NULL: there is no such file. */
+static char *read_process(pid_t pid, const char *name)
+{
+	char *path = text_print("/proc/%d/%s", pid, name), *text;
+	size_t length;
+
+	text = textfile_read(path, &length);
+	free(path);
+	return text;
+}
+
+/* Returns the process that traces this one, or 0. */
+static pid_t tracer_of(pid_t pid)
+{
+	static const char key[] = "\nTracerPid:";
+	char *status = read_process(pid, "status");
+	const char *line = status ? strstr(status, key) : NULL;
+	pid_t tracer = line ? atoi(line + strlen(key)) : 0;
+
+	free(status);
+	return tracer;
+}
+
+/* A process has one tracer.  A tracer of perfex that follows its children has the command. */
+static bool refuse_trace(struct command *command)
+{
+	int error = errno;
+	pid_t tracer = error == EPERM ? tracer_of(command->pid) : 0;
+	char *name = tracer ? read_process(tracer, "comm") : NULL;
+
+	errno = error;
+	if (!name)
+		return refuse_command(command, "trace the command");
+	name[strcspn(name, "\n")] = '\0';
+	complain("cannot trace the command: process %d (%s) traces perfex and what it starts; let "
+		 "perfex start %s, and count it, too: perfex %s COMMAND",
+		 tracer, name, name, name);
+	free(name);
+	command_kill(command);
+	return false;
+}
+
 /* Creates the child, which waits for command_exec().  Returns false after an error message. */
 bool command_fork(struct command *command, const struct options *options, char *const *variables,
 		  const struct watch *watch)
@@ -164,9 +207,10 @@ bool command_fork(struct command *command, const struct options *options, char *
 	}
 
 	command->process = pidfd_open(command->pid, 0);
-	if (command->process < 0 ||
-	    ptrace(PTRACE_SEIZE, command->pid, 0, PTRACE_O_TRACEEXEC | PTRACE_O_EXITKILL) < 0)
-		return refuse_command(command, "trace the command");
+	if (command->process < 0)
+		return refuse_command(command, "open the command as a process");
+	if (ptrace(PTRACE_SEIZE, command->pid, 0, PTRACE_O_TRACEEXEC | PTRACE_O_EXITKILL) < 0)
+		return refuse_trace(command);
 	return true;
 }
 

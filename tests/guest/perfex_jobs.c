@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ptrace.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -213,8 +214,46 @@ START_TEST(a_wait_ends_by_a_signal_or_the_time)
 }
 END_TEST
 
+/* As strace -f does. Returns the exit status of pid. */
+static int follow(pid_t pid)
+{
+	pid_t stopped;
+	int status;
+
+	ck_assert(ptrace(PTRACE_SETOPTIONS, pid, NULL,
+			 PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK | PTRACE_O_TRACECLONE) == 0);
+	ptrace(PTRACE_CONT, pid, NULL, 0);
+	for (;;) {
+		stopped = waitpid(-1, &status, __WALL);
+		ck_assert_int_gt(stopped, 0);
+		if (stopped == pid && !WIFSTOPPED(status))
+			return status;
+		/* No other signal comes than those of tracing and SIGKILL. */
+		ptrace(PTRACE_CONT, stopped, NULL, 0);
+	}
+}
+
+START_TEST(a_tracer_of_perfex_is_named)
+{
+	const char *const command[] = { "/bin/sh", "-c",
+					"exec perfex -o out -e " EVENT " true 2>err", NULL };
+	char expected[256];
+
+	enter_directory();
+	ck_assert_int_eq(follow(stopped_start(ANY_CPU, command)), EXITED(125));
+	snprintf(expected, sizeof(expected),
+		 "perfex: cannot trace the command: process %d (guest-tests) traces perfex and "
+		 "what it starts; let perfex start guest-tests, and count it, too: perfex "
+		 "guest-tests COMMAND\n",
+		 getpid());
+	ck_assert_str_eq(contents("err"), expected);
+	ck_assert_int_eq(access("out", F_OK), -1);
+}
+END_TEST
+
 SUITE(perfex_jobs, orphans_are_waited_for_where_it_is_asked,
       an_interrupt_ends_the_repetitions_and_the_counts_are_printed,
-      a_command_that_forks_twice_is_counted_with_its_daemon, BY_THE_CLOCK,
-      a_wait_ends_by_a_signal_or_the_time, a_job_that_is_stopped_and_continued_is_counted_exactly,
+      a_command_that_forks_twice_is_counted_with_its_daemon, a_tracer_of_perfex_is_named,
+      BY_THE_CLOCK, a_wait_ends_by_a_signal_or_the_time,
+      a_job_that_is_stopped_and_continued_is_counted_exactly,
       a_stopped_command_is_waited_for_and_a_killed_one_reported)

@@ -84,9 +84,9 @@ void perfctr_describe_open(int error, char *text, size_t size)
 	switch (error) {
 	case EEXIST:
 		snprintf(text, size,
-			 "the thread is being counted already; close its context first, or if it "
-			 "is another program's, run without that: perfctr_region_begin() counts "
-			 "there");
+			 "the thread is being counted already; close its context first, or if "
+			 "another program counts it, let one of both count alone: "
+			 "perfctr_region_begin() counts regions there");
 		break;
 	case ENOENT:
 		snprintf(text, size, "the thread has no context; open it with PERFCTR_OPEN_CREATE");

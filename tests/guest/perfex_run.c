@@ -5,6 +5,7 @@
 
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -191,6 +192,28 @@ START_TEST(who_may_not_count_the_kernel_reads_what_was_typed)
 	expect(&r, "perfex --both -e '{instructions,branches}:u' $LOOP", 0);
 	expect(&r, "perfex -e 0x4200c0 true", EXITED(125));
 	ck_assert_ptr_nonnull(strstr(r.err, "write 0x004100c0"));
+}
+END_TEST
+
+START_TEST(perfex_below_perfex_is_told_who_counts)
+{
+	char expected[256];
+	struct run r;
+	int outer = 0;
+
+	enter_directory();
+	expect(&r,
+	       "perfex -o out -e " EVENT " sh -c 'echo $PPID >pid; perfex -e " EVENT
+	       " touch started; exit 3'",
+	       EXITED(3));
+	sscanf(r.err, "perfex: the thread is being counted already, by process %d", &outer);
+	snprintf(expected, sizeof(expected),
+		 "perfex: the thread is being counted already, by process %d (perfex); let one of "
+		 "both count alone: perfex --regions counts regions there\n",
+		 outer);
+	ck_assert_str_eq(r.err, expected);
+	ck_assert_int_eq(outer, atoi(contents("pid")));
+	ck_assert_int_lt(access("started", F_OK), 0);
 }
 END_TEST
 
@@ -650,6 +673,6 @@ SUITE(perfex_run, a_command_line_of_2_6_gives_what_2_6_gave,
       one_thread_has_no_more_cpu_time_than_elapsed_time,
       forty_events_take_ten_runs_and_are_all_exact,
       names_are_counted_in_the_modes_that_are_asked_for,
-      who_may_not_count_the_kernel_reads_what_was_typed,
+      who_may_not_count_the_kernel_reads_what_was_typed, perfex_below_perfex_is_told_who_counts,
       what_the_kernel_refuses_of_a_later_pass_is_refused_before_the_first, BY_THE_CLOCK,
       a_run_that_is_cut_short_is_left_out)

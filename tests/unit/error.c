@@ -376,8 +376,8 @@ static const struct {
 		  "it first by: make module (docs/install.md)" },
 	{ EPROTO, "the kernel's perfctr has another ABI version than this program's 3; use the "
 		  "programs built with the kernel" },
-	{ EEXIST, "the thread is being counted already; close its context first, or if it is another "
-	  "program's, run without that: perfctr_region_begin() counts there" },
+	{ EEXIST, "the thread is being counted already; close its context first, or if another program counts it, let "
+	  "one of both count alone: perfctr_region_begin() counts regions there" },
 	{ ENOENT, "the thread has no context; open it with PERFCTR_OPEN_CREATE" },
 	{ ENOTSUP, "this backend cannot do that; perfctr_backends() says what each one can" },
 	{ ESRCH, "there is no such thread" },

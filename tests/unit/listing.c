@@ -502,7 +502,7 @@ static const struct {
 	  "perfex list and perfex list TLB show" },
 	{ "perfctr_events_list_once(a_b) shows them", "perfex list -l a_b shows them" },
 	{ "see perfctr_events_list(", "see perfctr_events_list(" },
-	{ "perfctr_region_begin() counts there", "perfctr_region_begin() counts there" },
+	{ "perfctr_region_begin() counts there", "perfex --regions counts there" },
 };
 
 START_TEST(sentences_of_the_library_name_commands)

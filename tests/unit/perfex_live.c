@@ -365,8 +365,8 @@ START_TEST(a_process_that_is_counted_already_is_named)
 	snprintf(number_of_process, sizeof(number_of_process), "%d", process.pid);
 	refused = perfex(&second, (const char *const[]){ "-p", number_of_process, NULL });
 	snprintf(line, sizeof(line), "perfex: thread %d: the thread is being counted already; close "
-		 "its context first, or if it is another program's, run without that: "
-		 "perfctr_region_begin() counts there\n", process.pid);
+		 "its context first, or if another program counts it, let one of both count alone: perfex --regions "
+		 "counts regions there\n", process.pid);
 	ck_assert_str_eq(finish(second, refused, 125), line);
 	ck_assert_int_eq(write(process.go, "", 1), 1);
 	ck_assert_uint_eq(number(finish(first, output, 0), EVENT, 0), GO_ON);

@@ -191,7 +191,18 @@ static void describe_refusal(int error, char *text, size_t size)
 
 void perfctr_patch_open_error(int error, char *text, size_t size)
 {
+	char holder[64];
+
 	switch (error) {
+	case EEXIST:
+		if (perfctr_patch_name_holder(holder, sizeof(holder)))
+			snprintf(text, size,
+				 "the thread is being counted already, by %s; let one of both "
+				 "count alone: perfctr_region_begin() counts regions there",
+				 holder);
+		else
+			perfctr_describe_open(error, text, size);
+		break;
 	case ENODEV:
 		describe_missing_device(text, size);
 		break;

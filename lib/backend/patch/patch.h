@@ -27,6 +27,12 @@ int perfctr_patch_stop(struct perfctr *p);
 int perfctr_patch_read(const struct perfctr *p, struct perfctr_counts *out);
 int perfctr_patch_next_record(const struct perfctr *p, struct perfctr_exit_record *record);
 
+/*
+ * patch_holder.c: writes "process 1 (NAME)", which counts the caller and what it starts.  False: no
+ * other process does.
+ */
+bool perfctr_patch_name_holder(char *text, size_t size);
+
 /* patch_software.c: software events of a context */
 struct perfctr_patch_software;
 

@@ -39,9 +39,9 @@ LONG_PROGRAMS :=
 FREE_RUNNING :=
 
 # $(call machines_of,TIER,FILE): the names of the machines of TIER in a table of machines. $(call same_each_time,FILE):
-# the names of the machines in the table whose time is the number of instructions.
+# the names of the deterministic machines in the table. One with --icount alone waits for files of the host.
 machines_of = $(shell awk -F '|' '$$1 == "$(1)" && !seen[$$2]++ { print $$2 }' $(2))
-same_each_time = $(shell awk -F '|' '/--icount|--deterministic/ { print $$2 }' $(1))
+same_each_time = $(shell awk -F '|' '/--deterministic/ { print $$2 }' $(1))
 
 # $(AS_BEFORE) [--with PATH]... -- COMMAND: run a check that needs neither perfex, the documents, the examples,
 # Python nor Rust, and of $(BUILD) only each PATH. If it has passed, and nothing else has changed, make shows its old

@@ -17,7 +17,7 @@ CHECKS += check-bpf-debian-6.12 check-bpf-unused check-systemd-debian-6.12 check
 LONG_CHECKS += $(filter-out %-6.12,$(BPF_MACHINES)) check-bpf-debian-6.12-free check-bpf-host check-bpf-preemptible \
 	check-witness check-bpf-mutants
 FREE_RUNNING += $(filter-out check-bpf-debian-6.12,$(BPF_MACHINES)) check-bpf-debian-6.12-free check-bpf-host \
-	check-bpf-preemptible
+	check-bpf-preemptible check-bpf-hostile check-witness
 
 $(BUILD)/tests/bpf/%.o: tests/bpf/%.c
 	@mkdir -p $(@D)

@@ -12,7 +12,7 @@ GUEST_MACHINES := $(addprefix check-guest-,$(call machines_of,gate,tests/guest/m
 GUEST_LONG := $(addprefix check-guest-,$(call machines_of,long,tests/guest/machines))
 CHECKS += $(GUEST_MACHINES)
 LONG_CHECKS += $(GUEST_LONG)
-# On a machine whose time is the number of instructions, a test has the same result each time.
+# On a deterministic machine a test has the same result each time.
 FREE_RUNNING += $(filter-out $(addprefix check-guest-,$(call same_each_time,tests/guest/machines)), \
 	$(GUEST_MACHINES) $(GUEST_LONG))
 

@@ -3,6 +3,7 @@
 
 CHECKS += check-static check-walk
 LONG_CHECKS += lint
+FREE_RUNNING += check-walk
 
 .PHONY: check-static check-walk lint
 check-static:

@@ -28,7 +28,7 @@ SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=all
 ALL += $(UNIT) $(UNIT_SANITIZED) $(PERFEX_SANITIZED) $(UNIT_LAYOUTS) $(PERFEX_LIVE)
 CHECKS += check-unit check-names32 check-formats check-completion check-perfex check-threads
 LONG_CHECKS += check-host-long
-FREE_RUNNING += check-perfex check-threads
+FREE_RUNNING += check-names32 check-perfex check-threads
 CHECK_PROGRAMS += $(THREADS_LIVE) $(UNIT_NAMES_32) $(UNIT_LOCALE)
 
 # The tests link the objects of perfex and the library. There are other objects for the sanitizers.

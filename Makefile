@@ -140,7 +140,7 @@ check: ## set everything up, then run the tests that each change must pass, and 
 		scripts/check all-and-machine $(call dear_first,$(CHECKS))
 
 .PHONY: check-all
-check-all: ## the same and all other tests: other kernels, debugging kernels, mutants, seeds; a day
+check-all: ## the same and all other tests: other kernels, debugging kernels, mutants, seeds; more than a day
 	@FREE_RUNNING='$(FREE_RUNNING)' WERROR=1 \
 		scripts/check all-and-all-machines $(call dear_first,$(CHECKS)) $(LONG_CHECKS)
 
@@ -152,7 +152,7 @@ dear_first = $(filter $(1),$(DEAR_CHECKS)) $(filter-out $(DEAR_CHECKS),$(1))
 
 .PHONY: bench
 bench: ## measure what counting costs, beside perf_events and beside nothing
-	@$(MAKE) --no-print-directory -j2 all machine
+	@$(MAKE) --no-print-directory -j2 all qemu kernel
 	@scripts/build-kernel --unpatched
 	@tests/bench/run
 
@@ -171,6 +171,7 @@ check-debug: ## run guest tests on kernels that watch their own locks and memory
 	@OPERATIONS=10000000 SEED=$${SEED:-$$(date +%s)} APPEND=preempt=full tests/fuzz/run
 	@OPERATIONS=1000000 SEED=$${SEED:-$$(date +%s)} KERNEL=vm+rt+kasan tests/fuzz/run
 
+LONG_CHECKS += fuzz
 .PHONY: fuzz
 fuzz: ## fuzz the device for long; OPERATIONS=, SEED=, KERNEL=
 	@$(MAKE) --no-print-directory -j2 all qemu

@@ -6,6 +6,7 @@ BENCH_OBJECTS := $(patsubst tests/bench/%.c,$(BUILD)/bench/%.o,$(wildcard tests/
 
 ALL += $(BENCH)
 CHECKS += check-bench
+LONG_CHECKS += bench
 
 # -O2 comes after CFLAGS, and so prevails: the benchmarks measure inline reads.
 $(BUILD)/bench/%.o: tests/bench/%.c

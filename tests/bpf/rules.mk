@@ -15,7 +15,7 @@ BPF_MACHINES := $(addprefix check-bpf-,$(BPF_KERNELS)) $(addprefix check-systemd
 
 CHECKS += check-bpf-debian-6.12 check-bpf-unused check-systemd-debian-6.12 check-bpf-mutants-apply
 LONG_CHECKS += $(filter-out %-6.12,$(BPF_MACHINES)) check-bpf-debian-6.12-free check-bpf-host check-bpf-preemptible \
-	check-witness check-bpf-mutants
+	check-bpf-hostile check-witness check-bpf-mutants
 FREE_RUNNING += $(filter-out check-bpf-debian-6.12,$(BPF_MACHINES)) check-bpf-debian-6.12-free check-bpf-host \
 	check-bpf-preemptible check-bpf-hostile check-witness
 

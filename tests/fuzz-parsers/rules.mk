@@ -16,6 +16,8 @@ SECONDS_EACH ?= 60
 
 CHECKS += check-fuzz-parsers
 CHECK_PROGRAMS += $(PARSERS_REPLAY)
+LONG_CHECKS += fuzz-parsers
+LONG_PROGRAMS += $(PARSERS_LIBFUZZER)
 
 # libFuzzer looks for paths through the parsers, not through the test code that calls them.
 $(PARSERS_BUILD)/tests/fuzz-parsers/%.o: PARSERS_SANITIZE += -fno-sanitize=fuzzer

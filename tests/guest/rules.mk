@@ -102,6 +102,8 @@ check-guest-seeds: ## let processors take turns in other orders: SEED=n, SEEDS=n
 		protocol read page
 
 # Boots a hundred machines for each way to count wrongly, which takes half an hour.
+LONG_CHECKS += check-lies
+FREE_RUNNING += check-lies
 .PHONY: check-lies
 check-lies: $(GUEST)/guest-tests $(PERFEX) ## let perfex validate find out 400 seeded lies of the emulated PMU
 	@LIE_SEEDS=100 tests/guest/run validity_miscount

@@ -5,6 +5,7 @@
  */
 #define _GNU_SOURCE
 #include "../count.h"
+#include "../rank.h"
 #include "regions.h"
 
 #include <errno.h>
@@ -47,29 +48,10 @@ struct part {
 static struct part nothing;
 static __thread struct part *mine __attribute__((tls_model("initial-exec")));
 
-/*
- * The rank of this process in a parallel program, from the variables of MPICH, PMIx, Open MPI and
- * Slurm.  NULL: there is none.
- */
-static const char *find_rank(void)
-{
-	static const char *const variables[] = { "PMI_RANK", "PMIX_RANK", "OMPI_COMM_WORLD_RANK",
-						 "SLURM_PROCID" };
-
-	for (size_t i = 0; i < sizeof(variables) / sizeof(variables[0]); i++) {
-		const char *rank = secure_getenv(variables[i]);
-
-		/* As a number has it: without zeros in front. */
-		if (rank && *rank && !rank[strspn(rank, "0123456789")])
-			return rank[strspn(rank, "0")] ? rank + strspn(rank, "0") : "0";
-	}
-	return NULL;
-}
-
 /* "%p" becomes the number of the process, "%r" its rank, if it has one. */
 static char *expand_path(const char *path)
 {
-	const char *rank = find_rank();
+	const char *rank = perfctr_rank();
 	char *expanded = NULL;
 	size_t size;
 	FILE *file = open_memstream(&expanded, &size);

@@ -2,48 +2,16 @@
 /* Shows which processes hold the counters of the kernel driver. */
 #define _GNU_SOURCE
 #include "perfex.h"
+#include "../lib/holders.h"
 #include "../lib/privilege.h"
 
 #include <dirent.h>
-#include <fcntl.h>
 #include <linux/perfctr.h>
 #include <pwd.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
-#include <unistd.h>
 
 #define MOST_TOLD 4 /* most holders that one error message names */
-
-/*
- * Returns the present holders, for free(), and sets *n to their number.  *n is 0 if nobody holds
- * counters, if there is no driver, or if the driver or memory cannot provide the list.
- */
-static struct perfctr_holder *get_holders(uint32_t *n)
-{
-	struct perfctr_holders holders = { .size = sizeof(holders), .room = 64 };
-	int device = open(DEVICE, O_RDONLY | O_CLOEXEC);
-	struct perfctr_holder *holder = NULL;
-
-	*n = 0;
-	if (device < 0)
-		return NULL;
-	for (;;) {
-		holders.n = 0;
-		holder = calloc(holders.room, sizeof(*holder));
-		holders.holders = (uintptr_t)holder;
-		if (!holder || ioctl(device, PERFCTR_IOC_HOLDERS, &holders) < 0)
-			break;
-		if (holders.n <= holders.room) {
-			*n = holders.n;
-			break;
-		}
-		free(holder);
-		holders.room = 2 * holders.n;
-	}
-	close(device);
-	return holder;
-}
 
 /*
  * Writes the name of a user in /etc/passwd, or else the number.  getpwuid() also knows other users,
@@ -151,7 +119,7 @@ void print_holders(void)
 	struct perfctr_holder *holder;
 	uint32_t n;
 
-	holder = get_holders(&n);
+	holder = perfctr_list_holders(&n);
 	for (uint32_t i = 0; i < n; i++) {
 		write_holder(stdout, &holder[i]);
 		putchar('\n');
@@ -168,7 +136,7 @@ char *name_holders(bool wanted)
 
 	if (!wanted)
 		return text_close(&text);
-	holder = get_holders(&n);
+	holder = perfctr_list_holders(&n);
 	for (uint32_t i = 0; i < n && i < MOST_TOLD; i++) {
 		fputs("; ", to);
 		write_holder(to, &holder[i]);

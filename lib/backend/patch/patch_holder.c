@@ -1,28 +1,25 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* The kernel patch: names the process that counts the caller already. */
+#include "../../holders.h"
 #include "patch.h"
 
-#include <fcntl.h>
-#include <stdint.h>
 #include <stdio.h>
-#include <sys/ioctl.h>
+#include <string.h>
 #include <unistd.h>
-
-enum { MOST_HOLDERS = 64 };
 
 /* Returns 0 if there is none, or none that can be seen. */
 static pid_t parent_of(pid_t pid)
 {
-	char path[32];
+	char path[32], line[128];
+	int parent = 0;
 	FILE *file;
-	int parent;
 
-	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
+	snprintf(path, sizeof(path), "/proc/%d/status", pid);
 	file = fopen(path, "re");
 	if (!file)
 		return 0;
-	if (fscanf(file, "%*d (%*[^)]) %*c %d", &parent) != 1)
-		parent = 0;
+	while (fgets(line, sizeof(line), file) && sscanf(line, "PPid:%d", &parent) != 1)
+		;
 	fclose(file);
 	return parent;
 }
@@ -39,30 +36,25 @@ static bool counts_caller(const struct perfctr_holder *holder)
 	return false;
 }
 
+static void write_name(const struct perfctr_holder *holder, char *text, size_t size)
+{
+	snprintf(text, size, "process %d (%.*s)", holder->pid, (int)sizeof(holder->comm),
+		 holder->comm);
+	/* A process chooses its name, which may have control characters. */
+	for (; *text; text++)
+		if ((unsigned char)*text < ' ' || *text == 0x7f)
+			*text = '?';
+}
+
 bool perfctr_patch_name_holder(char *text, size_t size)
 {
-	struct perfctr_holder holder[MOST_HOLDERS];
-	struct perfctr_holders holders = {
-		.size = sizeof(holders),
-		.room = MOST_HOLDERS,
-		.holders = (uintptr_t)holder,
-	};
-	int device = open(PERFCTR_DEVICE, O_RDONLY | O_CLOEXEC);
+	uint32_t n, i;
+	struct perfctr_holder *holder = perfctr_list_holders(&n);
 
-	if (device < 0 || ioctl(device, PERFCTR_IOC_HOLDERS, &holders) < 0)
-		holders.n = 0;
-	if (device >= 0)
-		close(device);
-	for (uint32_t i = 0; i < holders.n && i < MOST_HOLDERS; i++) {
-		if (!counts_caller(&holder[i]))
-			continue;
-		snprintf(text, size, "process %d (%.*s)", holder[i].pid,
-			 (int)sizeof(holder[i].comm), holder[i].comm);
-		/* A process chooses its name, which may have control characters. */
-		for (; *text; text++)
-			if ((unsigned char)*text < ' ' || *text == 0x7f)
-				*text = '?';
-		return true;
-	}
-	return false;
+	for (i = 0; i < n && !counts_caller(&holder[i]); i++)
+		;
+	if (i < n)
+		write_name(&holder[i], text, size);
+	free(holder);
+	return i < n;
 }

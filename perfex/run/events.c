@@ -274,16 +274,23 @@ static bool assign_passes(struct events *events, const struct options *options,
 	return true;
 }
 
+bool events_try_assign(struct events *events, const struct options *options,
+		       const struct perfctr_pmu_info *info, char *error, size_t size)
+{
+	if (!assign_counters(events, 0, options, info, error, size))
+		return false;
+	for (size_t i = 0; i < events->n; i++)
+		name_event(&events->event[i]);
+	return true;
+}
+
 bool events_assign(struct events *events, const struct options *options,
 		   const struct perfctr_pmu_info *info)
 {
 	char error[512];
 
-	if (assign_counters(events, 0, options, info, error, sizeof(error))) {
-		for (size_t i = 0; i < events->n; i++)
-			name_event(&events->event[i]);
+	if (events_try_assign(events, options, info, error, sizeof(error)))
 		return true;
-	}
 	complain_of_plan(error, info);
 	return false;
 }

@@ -133,6 +133,9 @@ bool events_plan(struct events *events, const struct options *options,
  */
 bool events_assign(struct events *events, const struct options *options,
 		   const struct perfctr_pmu_info *info);
+/* The same, but returns false with a message in error. */
+bool events_try_assign(struct events *events, const struct options *options,
+		       const struct perfctr_pmu_info *info, char *error, size_t size);
 void events_free(struct events *events);
 /* Warns of register values that are no event on their counter. */
 void warn_of_event(struct perfctr_events *events, const struct perfctr_request *request);

@@ -72,9 +72,9 @@ void session_add_usual_events(struct options *options, unsigned int modes, bool 
 		return;
 	}
 	/* Sessions of the driver count no events of the operating system. */
-	if (strcmp(options->backend, "patch") == 0)
+	if (is_driver(options->backend))
 		leave_out(options, "the driver has no counters here", false);
-	if (strcmp(options->backend, "patch") == 0 || !(info.capabilities & PERFCTR_CAN_SOFTWARE))
+	if (is_driver(options->backend) || !(info.capabilities & PERFCTR_CAN_SOFTWARE))
 		return;
 	n = info.capabilities & PERFCTR_CAN_SWITCHES ? sizeof(of_system) / sizeof(of_system[0]) : 1;
 	for (unsigned int i = 0; i < n; i++)
@@ -102,8 +102,6 @@ static bool leave_out_at_start(const struct session_run *run, struct events *eve
 static bool assign_again(const struct session_run *run, struct events *events,
 			 struct perfctr_pmu_info *info)
 {
-	struct perfctr_request requests[N_OF_PROCESSOR];
-	struct perfctr_control control;
 	struct perfctr_pmu_info now;
 	char error[512];
 
@@ -111,11 +109,7 @@ static bool assign_again(const struct session_run *run, struct events *events,
 	    perfctr_get_pmu_info_with(run->options->backend, &now) < 0)
 		return false;
 	info->session_counters = now.session_counters | now.context_counters;
-	for (unsigned int i = 0; i < N_OF_PROCESSOR; i++)
-		requests[i] = events->event[i].request;
-	return perfctr_requests_assign(info, requests, N_OF_PROCESSOR, &control, error,
-				       sizeof(error)) == 0 &&
-	       events_assign(events, run->options, info);
+	return events_try_assign(events, run->options, info, error, sizeof(error));
 }
 
 bool session_start_usual(const struct session_run *run, struct events *events,

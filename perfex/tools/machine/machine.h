@@ -35,7 +35,7 @@ extern const struct loop_event loop_events[N_LOOP_EVENTS];
 
 /* meter.c: what the checks count, and where */
 struct subject {
-	const char *named_backend; /* NULL: none was named */
+	const char *named_backend; /* NULL: the library chooses */
 	struct perfctr_backend_info backend;
 	struct perfctr_pmu_info pmu;
 	bool has_backend;      /* backend and pmu are valid */

@@ -66,7 +66,7 @@ static bool choose_requests(struct subject *subject, struct perfctr_events *even
  */
 static bool try_events(struct subject *subject, unsigned int n)
 {
-	const char *specs[N_LOOP_EVENTS], *named = named_or_driver(subject->named_backend);
+	const char *specs[N_LOOP_EVENTS], *named = subject->named_backend;
 	struct perfctr_events *events;
 	char error[256];
 	bool good;
@@ -91,7 +91,8 @@ static bool try_events(struct subject *subject, unsigned int n)
 
 void subject_find(struct subject *subject, const char *backend, unsigned int phase_ms)
 {
-	*subject = (struct subject){ .named_backend = backend, .phase_ms = phase_ms };
+	*subject =
+		(struct subject){ .named_backend = named_or_driver(backend), .phase_ms = phase_ms };
 	find_cpus(&subject->cpus);
 	for (unsigned int n = N_LOOP_EVENTS + 1; n--;)
 		if (try_events(subject, n))

@@ -53,7 +53,7 @@ static int revoke_main(int argc, char **argv)
 	if (device < 0 && errno == ENOENT) {
 		char error[256];
 
-		perfctr_open_error_with("patch", ENODEV, error, sizeof(error));
+		perfctr_open_error_with(DRIVER, ENODEV, error, sizeof(error));
 		fail("%s", error);
 	}
 	if (device < 0 || ioctl(device, PERFCTR_IOC_REVOKE) < 0) {

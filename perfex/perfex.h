@@ -218,6 +218,7 @@ void name_commands(char *text);
 
 /* The device of the kernel driver. */
 #define DEVICE "/dev/perfctr"
+#define DRIVER "patch" /* the name of the backend that is the driver */
 
 /* Returns true if the operating system counts the event, without a counter. */
 static inline bool is_software(const struct perfctr_request *request)
@@ -254,6 +255,8 @@ void complain_of_open(const char *backend, int error);
 void complain_of_start(const char *backend, int error);
 void complain_of_control(const char *backend, int error, const struct perfctr_control *control,
 			 const struct perfctr_pmu_info *info);
+/* Is this the name of the driver's backend? */
+bool is_driver(const char *backend);
 /*
  * Is the driver the backend that the library uses by default?  PERFCTR_BACKEND in the environment
  * may name another.

@@ -11,25 +11,30 @@ const char *advice_for(int error)
 	return error == EMFILE ? "; raise the limit by: ulimit -n 65536" : "";
 }
 
+bool is_driver(const char *backend)
+{
+	return strcmp(backend, DRIVER) == 0;
+}
+
 bool driver_is_default(void)
 {
 	struct perfctr_backend_info info = { 0 };
 
 	perfctr_backend(NULL, &info);
-	return strcmp(info.name, "patch") == 0;
+	return is_driver(info.name);
 }
 
 bool driver_is_held(void)
 {
 	struct perfctr_pmu_info info;
 
-	return driver_is_default() && perfctr_get_pmu_info_with("patch", &info) == 0 &&
+	return driver_is_default() && perfctr_get_pmu_info_with(DRIVER, &info) == 0 &&
 	       info.holder == PERFCTR_HOLDER_OTHER;
 }
 
 const char *named_or_driver(const char *backend)
 {
-	return (!backend || !*backend) && driver_is_held() ? "patch" : backend;
+	return (!backend || !*backend) && driver_is_held() ? DRIVER : backend;
 }
 
 void complain_of_open(const char *backend, int error)

@@ -133,7 +133,7 @@ static void warn_of_refused_pmu(const char *backend)
 {
 	struct perfctr_pmu_info info;
 
-	if (strcmp(backend, "patch") != 0 && perfctr_get_pmu_info_with("patch", &info) == 0 &&
+	if (!is_driver(backend) && perfctr_get_pmu_info_with(DRIVER, &info) == 0 &&
 	    strncmp(info.family, "refused:", strlen("refused:")) == 0 && driver_is_default())
 		complain("warning: the driver has found the counters of this machine wrong (%.*s); "
 			 "%s counts, and may be as wrong",
@@ -149,8 +149,8 @@ static const char *const instructions[] = { "instructions" };
 static bool driver_gets_counters(void)
 {
 	struct perfctr_events *events =
-		perfctr_events_open_with("patch", instructions, 1, PERFCTR_MODE_USER, 0);
-	struct perfctr *self = perfctr_open_with("patch", 0, PERFCTR_OPEN_CREATE);
+		perfctr_events_open_with(DRIVER, instructions, 1, PERFCTR_MODE_USER, 0);
+	struct perfctr *self = perfctr_open_with(DRIVER, 0, PERFCTR_OPEN_CREATE);
 	struct perfctr_request request;
 	struct perfctr_control control;
 	char error[256];
@@ -193,7 +193,7 @@ static void choose_beside_others(struct options *options, uint32_t capabilities)
 		n = 1;
 	}
 	if (options->driver_alone)
-		choose_again(options, "patch", events, n, capabilities);
+		choose_again(options, DRIVER, events, n, capabilities);
 	else if (driver_gets_counters() || n > options->events.n)
 		choose_again(options, NULL, events, n, capabilities);
 }
@@ -213,12 +213,12 @@ bool open_events(struct options *options, uint32_t capabilities)
 	options->backend = perfctr_events_backend(options->database);
 	info = perfctr_events_info(options->database);
 	if (!options->backend_chosen ||
-	    (strcmp(options->backend, "patch") == 0 && info->holder != PERFCTR_HOLDER_OTHER))
+	    (is_driver(options->backend) && info->holder != PERFCTR_HOLDER_OTHER))
 		return true;
 	if (driver_is_held()) {
 		choose_beside_others(options, capabilities);
 		options->backend = perfctr_events_backend(options->database);
-		options->substitute = strcmp(options->backend, "patch") != 0;
+		options->substitute = !is_driver(options->backend);
 	}
 	warn_of_refused_pmu(options->backend);
 	return true;

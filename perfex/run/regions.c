@@ -16,7 +16,7 @@
  */
 static bool is_in_context(const struct recording *recording, const struct event *event)
 {
-	return strcmp(recording->backend, "patch") != 0 || !(event->counter & PERFCTR_SOFTWARE) ||
+	return !is_driver(recording->backend) || !(event->counter & PERFCTR_SOFTWARE) ||
 	       event->counter & PERFCTR_FIXED;
 }
 

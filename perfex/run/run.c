@@ -348,7 +348,7 @@ static bool check_repetition(struct runs *runs)
  */
 static bool can_count_syscalls(const struct recording *recording)
 {
-	if (strcmp(recording->backend, "patch") != 0) {
+	if (!is_driver(recording->backend)) {
 		complain("--syscalls needs the processor's own counters, which the driver refuses here");
 		return false;
 	}

@@ -45,7 +45,7 @@ static const char *lack_of_name(const struct options *options)
 
 	if (info->n_general || info->n_fixed)
 		return no_event;
-	if (strcmp(options->backend, "patch") != 0)
+	if (!is_driver(options->backend))
 		return no_pmu;
 	return strncmp(info->family, "refused:", strlen("refused:")) == 0 ? wrong : no_counters;
 }

@@ -68,10 +68,11 @@ struct perfctr;
 #define PERFCTR_FEATURE_SOFTWARE (1u << 31)
 
 /*
- * A backend does the counting.  "patch" is the kernel patch, "bpf" a service with BPF programs in
- * the kernel, "perf_events" the kernel's own subsystem.  Functions that do not name a backend use
- * the one that the environment variable PERFCTR_BACKEND names, or else the first one available.
- * They read the variable at each call.
+ * A backend does the counting.  "patch" is the driver, and shown as "module" if the driver is a
+ * module; both names choose it.  "bpf" is a service with BPF programs in the kernel, "perf_events"
+ * the kernel's own subsystem.  Functions that do not name a backend use the one that the
+ * environment variable PERFCTR_BACKEND names, or else the first one available.  They read the
+ * variable at each call.
  */
 #define PERFCTR_CAN_LIVE_READ	(1u << 0)	/* virtual time is read without a system call */
 #define PERFCTR_CAN_RDPMC	(1u << 1)	/* so are counters, if the machine allows it */
@@ -126,7 +127,7 @@ const char *perfctr_backend_for(const char *const specs[], unsigned int n, unsig
  * perfctr_get_pmu_info - describe what the machine can count, and the holder of its counters now.
  * Errors: EINVAL (no backend of this name), ENODEV (the backend is not there), EACCES (no
  * permission for it), EPROTO (the kernel speaks another ABI version); perfctr_open_error() explains
- * them.  The backend patch opens and closes the device, in four system calls.
+ * them.  The driver's backend opens and closes the device, in four system calls.
  */
 int perfctr_get_pmu_info(struct perfctr_pmu_info *info);
 int perfctr_get_pmu_info_with(const char *backend, struct perfctr_pmu_info *info);
@@ -159,12 +160,13 @@ const char *perfctr_backend_name(const struct perfctr *p);
 
 /*
  * perfctr_close - unmap and close; p may be NULL.  errno stays as it was.  A context ends when the
- * handle that made it is closed; backend patch: also in forked children that run the same program.
+ * handle that made it is closed; with the driver, also in forked children that run the same
+ * program.
  */
 void perfctr_close(struct perfctr *p);
 
 /*
- * perfctr_fd - the descriptor of the context, for poll(2), and with the backend patch for the calls
+ * perfctr_fd - the descriptor of the context, for poll(2), and with the driver for the calls
  * of perfctr(4).  p keeps it: do not close it.
  */
 int perfctr_fd(const struct perfctr *p);

@@ -20,7 +20,7 @@ static struct perfctr_events *events_of(const struct perfctr_backend *backend,
 	struct perfctr_events *events = perfctr_events_open(info);
 
 	if (events)
-		events->backend = backend->name;
+		events->backend = perfctr_shown_name(backend);
 	return events;
 }
 
@@ -110,5 +110,5 @@ const char *perfctr_backend_for(const char *const specs[], unsigned int n, unsig
 	const struct perfctr_backend *backend = choose_for(NULL, &wanted);
 
 	perfctr_events_close(wanted.events);
-	return backend ? backend->name : NULL;
+	return backend ? perfctr_shown_name(backend) : NULL;
 }

@@ -41,7 +41,7 @@ uint32_t perfctr_capabilities(const struct perfctr *p)
 
 const char *perfctr_backend_name(const struct perfctr *p)
 {
-	return p->backend->name;
+	return perfctr_shown_name(p->backend);
 }
 
 void perfctr_close(struct perfctr *p)

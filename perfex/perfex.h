@@ -255,7 +255,7 @@ void complain_of_open(const char *backend, int error);
 void complain_of_start(const char *backend, int error);
 void complain_of_control(const char *backend, int error, const struct perfctr_control *control,
 			 const struct perfctr_pmu_info *info);
-/* Is this the name of the driver's backend? */
+/* Is this a name of the driver's backend, which is shown as "module" if the driver is one? */
 bool is_driver(const char *backend);
 /*
  * Is the driver the backend that the library uses by default?  PERFCTR_BACKEND in the environment

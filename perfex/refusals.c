@@ -13,7 +13,7 @@ const char *advice_for(int error)
 
 bool is_driver(const char *backend)
 {
-	return strcmp(backend, DRIVER) == 0;
+	return strcmp(backend, DRIVER) == 0 || strcmp(backend, "module") == 0;
 }
 
 bool driver_is_default(void)

@@ -68,6 +68,12 @@ struct perfctr_samples {
 
 struct perfctr_backend {
 	const char *name; /* as in PERFCTR_BACKEND= */
+	/*
+	 * A second name, under which the backend is shown where goes_by_alias() is true.  Both
+	 * names choose the backend.
+	 */
+	const char *alias;
+	bool (*goes_by_alias)(void);
 
 	/*
 	 * Can this user use the backend here?  Fills in *pmu as pmu_info() does, info->capabilities
@@ -171,6 +177,9 @@ struct perfctr_backend {
 extern const struct perfctr_backend perfctr_patch_backend;
 extern const struct perfctr_backend perfctr_bpf_backend;
 extern const struct perfctr_backend perfctr_perf_backend;
+
+/* The name that the user sees. */
+const char *perfctr_shown_name(const struct perfctr_backend *backend);
 
 /*
  * Returns the backend with this name.  NULL stands for the backend that PERFCTR_BACKEND in the

@@ -19,10 +19,16 @@ static const struct perfctr_backend *const backends[] = {
 
 enum { N_BACKENDS = sizeof(backends) / sizeof(backends[0]) };
 
+const char *perfctr_shown_name(const struct perfctr_backend *backend)
+{
+	return backend->alias && backend->goes_by_alias() ? backend->alias : backend->name;
+}
+
 static const struct perfctr_backend *find_backend(const char *name)
 {
 	for (size_t i = 0; i < N_BACKENDS; i++)
-		if (strcmp(backends[i]->name, name) == 0)
+		if (strcmp(backends[i]->name, name) == 0 ||
+		    (backends[i]->alias && strcmp(backends[i]->alias, name) == 0))
 			return backends[i];
 	errno = EINVAL;
 	return NULL;
@@ -43,7 +49,7 @@ static int describe_backend(const struct perfctr_backend *backend,
 			    struct perfctr_backend_info *info, struct perfctr_pmu_info *pmu)
 {
 	memset(info, 0, sizeof(*info));
-	snprintf(info->name, sizeof(info->name), "%s", backend->name);
+	snprintf(info->name, sizeof(info->name), "%s", perfctr_shown_name(backend));
 	info->available = backend->probe(info, pmu) == 0;
 	return info->available ? 0 : -1;
 }
@@ -144,7 +150,8 @@ static void list_names(const char *wrong, char *text, size_t size)
 	snprintf(text, size, "there is no backend '%.40s'; there are:", wrong);
 	for (size_t i = 0; i < N_BACKENDS; i++) {
 		length = strlen(text);
-		snprintf(text + length, size - length, "%s %s", i ? "," : "", backends[i]->name);
+		snprintf(text + length, size - length, "%s %s", i ? "," : "",
+			 perfctr_shown_name(backends[i]));
 	}
 }
 

@@ -113,7 +113,7 @@ class _Counting:
 
     @property
     def backend(self):
-        """The backend that counts: patch, bpf or perf_events."""
+        """The backend that counts: patch, module, bpf or perf_events."""
         return ffi.string(lib.perfctr_backend_name(self._handle)).decode()
 
     def close(self):

@@ -68,7 +68,7 @@ impl Counters {
         &self.names
     }
 
-    /// The backend that counts: `patch`, `bpf` or `perf_events`.
+    /// The backend that counts: `patch`, `module`, `bpf` or `perf_events`.
     pub fn backend(&self) -> &str {
         // SAFETY: the handle is open, and its name is as long-lived.
         unsafe { CStr::from_ptr(ffi::perfctr_backend_name(self.handle.as_ptr())) }

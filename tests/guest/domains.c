@@ -70,19 +70,13 @@ static void expect_refusals(const char *domain, const struct asked *everything)
 	ck_assert_uint_gt(asked->refused, everything->refused);
 }
 
-/* The kernel exports only some of the functions that ask security modules: see docs/security.md. */
-static bool is_module(void)
-{
-	return access("/sys/module/perfctr/initstate", F_OK) == 0;
-}
-
 /* Linux 7 exports the function that asks whether a caller may count CPUs. */
 static bool asks_of_cpus(void)
 {
 	struct utsname name;
 
 	ck_assert_int_eq(uname(&name), 0);
-	return !is_module() || atoi(name.release) >= 7;
+	return !driver_is_module() || atoi(name.release) >= 7;
 }
 
 START_TEST(no_domain_counts_what_perf_events_refuses_it)
@@ -109,7 +103,7 @@ START_TEST(no_domain_counts_what_perf_events_refuses_it)
 		expect_refusals(domains[i], with);
 	if (asks_of_cpus())
 		expect_refusals("no_cpu", with);
-	for (size_t i = 0; i < ARRAY_SIZE(of_the_patch) && !is_module(); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(of_the_patch) && !driver_is_module(); i++)
 		expect_refusals(of_the_patch[i], with);
 }
 END_TEST

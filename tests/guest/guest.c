@@ -209,6 +209,11 @@ const void *ring_record(const struct perfctr_ring *ring, uint64_t n)
 	return (const char *)ring + ring->records + (n & (ring->n_records - 1)) * ring->record_bytes;
 }
 
+bool driver_is_module(void)
+{
+	return access("/sys/module/perfctr/initstate", F_OK) == 0;
+}
+
 struct perfctr_pmu_info pmu_info(void)
 {
 	struct perfctr_pmu_info info = { .size = sizeof(info), .holder = PERFCTR_HOLDER_ASK };

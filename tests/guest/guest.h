@@ -72,6 +72,10 @@ void expect_equal_sums(const volatile struct perfctr_page *page, int other);
 /* Returns record number n of a ring. */
 const void *ring_record(const struct perfctr_ring *ring, uint64_t n);
 struct perfctr_pmu_info pmu_info(void);
+/* Has the driver been loaded as a module?  Asks sysfs, not the driver. */
+bool driver_is_module(void);
+/* The name of the driver's backend, as perfex shows it. */
+#define DRIVER_BACKEND (driver_is_module() ? "module" : "patch")
 /* Returns 0 with a module, which has no periods: the events are counted all the same. */
 uint64_t possible_period(uint64_t period);
 

@@ -65,7 +65,7 @@ START_TEST(all_checks_pass_to_the_instruction_and_nothing_private_is_told)
 	expect_no_text(text, "planted");
 	expect_no_text(text, "/tmp");
 	expect_text(text, "\nvendor: GenuineIntel\n");
-	expect_text(text, "\nbackend patch: used");
+	expect_text(text, driver_is_module() ? "\nbackend module: used" : "\nbackend patch: used");
 	expect_text(text, "\nevent instructions: 0x004100c0@0\nevent branches: 0x004100c4@1\n");
 	expect_text(text, "\n  RDPMC of a process that counts nothing: refused\n");
 	expect_nothing_beyond(text);

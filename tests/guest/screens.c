@@ -58,11 +58,11 @@ struct state {
 	void (*begin)(void), (*end)(void);
 	uint32_t holder;
 	const char *line; /* above the counts */
-	const char *backend;
+	const char *backend; /* NULL: the driver */
 };
 
 static const struct state alone = { "nobody", leave_free, leave_free, PERFCTR_HOLDER_NONE, "",
-				    "patch" };
+				    NULL };
 
 static const struct state watchdog = {
 	"the NMI watchdog", watchdog_on, watchdog_off, PERFCTR_HOLDER_OTHER,
@@ -94,10 +94,10 @@ static void expect_line(const struct state *state, const char *script, const cha
 
 static void expect_backend(const struct state *state, const char *text)
 {
+	const char *backend = state->backend ? state->backend : DRIVER_BACKEND;
 	char line[80];
 
-	snprintf(line, sizeof(line), "\nbackend %*s%s\n", (int)(37 - strlen(state->backend)), "",
-		 state->backend);
+	snprintf(line, sizeof(line), "\nbackend %*s%s\n", (int)(37 - strlen(backend)), "", backend);
 	ck_assert_msg(strstr(text, line), "%s: no \"%s\" in %s", state->name, line, text);
 }
 
@@ -220,7 +220,10 @@ START_TEST(a_refusal_is_one_line)
 	}
 	expect(&r, refused[ARRAY_SIZE(refused) - 1], EXITED(125));
 	ck_assert_msg(lines(r.err, "perfex: ") == 1, "%s", r.err);
+	/* Both names of the driver, whichever it is. */
 	expect(&r, "perfex compare --backend=patch -r 2 $LOOP -- $LOOP", 0);
+	ck_assert_msg(lines(r.err, "perfex: ") == 1, "%s", r.err);
+	expect(&r, "perfex compare --backend=module -r 2 $LOOP -- $LOOP", 0);
 	ck_assert_msg(lines(r.err, "perfex: ") == 1, "%s", r.err);
 	/* Without events, the time stamp alone. */
 	expect(&r, "perfex --format=2.6 $LOOP", 0);

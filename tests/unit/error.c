@@ -457,6 +457,9 @@ START_TEST(a_kernel_without_perfctr_is_recognised)
 	ck_assert_int_eq(perfctr_get_pmu_info_with("patch", &info), -1);
 	ck_assert_int_eq(errno, ENODEV);
 	errno = 0;
+	ck_assert_int_eq(perfctr_get_pmu_info_with("module", &info), -1);
+	ck_assert_int_eq(errno, ENODEV);
+	errno = 0;
 	ck_assert_ptr_null(perfctr_open_with("patch", 0, PERFCTR_OPEN_CREATE));
 	ck_assert_int_eq(errno, ENODEV);
 	errno = EINTR;

@@ -138,6 +138,23 @@ bool perfctr_patch_is_there(void)
 	return access(PERFCTR_DEVICE, F_OK) == 0;
 }
 
+bool perfctr_patch_is_module(void)
+{
+	static enum { UNKNOWN, BUILT_IN, MODULE } driver;
+	struct perfctr_pmu_info info;
+	int error = errno, device;
+
+	if (driver == UNKNOWN) {
+		device = perfctr_patch_device();
+		if (device >= 0 && perfctr_patch_get_info(device, &info, 0) == 0)
+			driver = info.features & PERFCTR_FEATURE_MODULE ? MODULE : BUILT_IN;
+		if (device >= 0)
+			close(device);
+		errno = error;
+	}
+	return driver == MODULE;
+}
+
 /*
  * A device of a volume does not open: its file system is mounted without devices, by EACCES, or the
  * control group of the container denies it, by EPERM.

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* The kernel patch as a backend. */
+/* The driver as a backend: part of the kernel, or a module. */
 #include "patch.h"
 
 const struct perfctr_backend perfctr_patch_backend = {
 	.name = "patch",
+	.alias = "module",
+	.goes_by_alias = perfctr_patch_is_module,
 	.probe = perfctr_patch_probe,
 	.is_there = perfctr_patch_is_there,
 	.hardware_alone = PERFCTR_CAN_SESSION | PERFCTR_CAN_MARK,

@@ -251,9 +251,39 @@ START_TEST(a_tracer_of_perfex_is_named)
 }
 END_TEST
 
+/* As in gdb: the debugger goes on tracing the process while perfex counts it. */
+START_TEST(a_process_that_a_debugger_holds_is_counted_exactly)
+{
+	const char *const command[] = { program("loop"), NULL };
+	pid_t traced = stopped_start(ANY_CPU, command), counting;
+	char script[128];
+	bool counted = false;
+	int status, context;
+
+	enter_directory();
+	snprintf(script, sizeof(script), "exec perfex -o out -e " EVENT " -p %d", traced);
+	counting = start_group(script);
+	for (int i = 0; !counted; i++) {
+		ck_assert_int_lt(i, 600);
+		sleep_us(100000);
+		context = try_context_open(traced, 0);
+		if (context < 0)
+			continue;
+		counted = context_read(context).n_counters;
+		close(context);
+	}
+	ck_assert_int_eq(ptrace(PTRACE_CONT, traced, NULL, 0), 0);
+	ck_assert_int_eq(wait_for(traced, &status), traced);
+	ck_assert_int_eq(wait_for(counting, &status), counting);
+	ck_assert_int_eq(status, 0);
+	ck_assert_uint_eq(printed_count(contents("out"), EVENT), LOOP_INSTRUCTIONS(SHORT_LOOP));
+}
+END_TEST
+
 SUITE(perfex_jobs, orphans_are_waited_for_where_it_is_asked,
       an_interrupt_ends_the_repetitions_and_the_counts_are_printed,
       a_command_that_forks_twice_is_counted_with_its_daemon, a_tracer_of_perfex_is_named,
+      a_process_that_a_debugger_holds_is_counted_exactly,
       BY_THE_CLOCK, a_wait_ends_by_a_signal_or_the_time,
       a_job_that_is_stopped_and_continued_is_counted_exactly,
       a_stopped_command_is_waited_for_and_a_killed_one_reported)

@@ -14,6 +14,7 @@ static const struct {
 	{ "perfctr_events_list_once(", "perfex list -l" },
 	{ "perfctr_get_pmu_info(", "perfex info" },
 	{ "perfctr_events_parse(", "perfex check" },
+	{ "perfctr_mark_open(", "perfex mark" },
 	{ "perfctr_region_begin(", "perfex --regions" },
 };
 

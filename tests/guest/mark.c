@@ -288,6 +288,21 @@ START_TEST(bad_command_lines_are_one_line)
 }
 END_TEST
 
+/* A mark has counters of its own, and a context of the thread has others. */
+START_TEST(a_marked_program_may_count_itself)
+{
+	struct run r;
+
+	setenv("LOOP", program("loop"), 1);
+	RUN(&r, "perfex", "mark", "-e", INSTRUCTIONS_ANY, "sh", "-c",
+	    "perfex -o inside -e " INSTRUCTIONS_ANY " $LOOP && cat inside >&2");
+	expect_run(&r, 0);
+	ck_assert_uint_eq(printed_count(r.err, INSTRUCTIONS_ANY "@1"), LOOP_INSTRUCTIONS(SHORT_LOOP));
+	ck_assert_uint_gt(printed_count(r.err, INSTRUCTIONS_ANY "@0"), LOOP_INSTRUCTIONS(SHORT_LOOP));
+	unlink("inside");
+}
+END_TEST
+
 SUITE(mark,
       a_marked_command_is_counted_with_all_it_makes_and_competitors_add_nothing,
       the_last_process_is_waited_for_unless_no_wait,
@@ -297,6 +312,7 @@ SUITE(mark,
       a_user_counts_what_is_his_in_user_mode_on_two_counters,
       kernel_mode_is_counted_for_those_who_may,
       counters_that_others_use_are_left_to_them,
+      a_marked_program_may_count_itself,
       who_bears_a_mark_gets_no_other,
       the_counts_are_a_document_like_that_of_run,
       bad_command_lines_are_one_line,

@@ -208,8 +208,8 @@ START_TEST(perfex_below_perfex_is_told_who_counts)
 	       EXITED(3));
 	sscanf(r.err, "perfex: the thread is being counted already, by process %d", &outer);
 	snprintf(expected, sizeof(expected),
-		 "perfex: the thread is being counted already, by process %d (perfex); let one of "
-		 "both count alone: perfex --regions counts regions there\n",
+		 "perfex: the thread is being counted already, by process %d (perfex); perfex mark "
+		 "counts a program that counts itself, perfex --regions regions of one that does not\n",
 		 outer);
 	ck_assert_str_eq(r.err, expected);
 	ck_assert_int_eq(outer, atoi(contents("pid")));

@@ -214,8 +214,9 @@ void perfctr_patch_open_error(int error, char *text, size_t size)
 	case EEXIST:
 		if (perfctr_patch_name_holder(holder, sizeof(holder)))
 			snprintf(text, size,
-				 "the thread is being counted already, by %s; let one of both "
-				 "count alone: perfctr_region_begin() counts regions there",
+				 "the thread is being counted already, by %s; perfctr_mark_open() "
+				 "counts a program that counts itself, perfctr_region_begin() "
+				 "regions of one that does not",
 				 holder);
 		else
 			perfctr_describe_open(error, text, size);

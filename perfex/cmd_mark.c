@@ -117,6 +117,8 @@ static int mark_main(int argc, char **argv)
 	} else if (open_events(&options.run, PERFCTR_CAN_MARK)) {
 		if (!options.run.events.n)
 			session_add_usual_events(&options.run, options.run.modes, false);
+		separate_ranks(&options.run,
+			       options.run.format == &json_format ? MERGED : MERGED_AS_JSON);
 		status = mark_count(&options);
 	}
 	free(options.process);

@@ -92,6 +92,7 @@ static int record_main(int argc, char **argv)
 	record_settle(&options);
 	if (!open_events(&options.run, PERFCTR_CAN_SAMPLE))
 		return EXIT_PERFEX;
+	separate_ranks(&options.run, NOT_MERGED);
 	status = record_command(&options);
 	free(options.period);
 	free_options(&options.run);

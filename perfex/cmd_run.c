@@ -108,14 +108,6 @@ static void take_regions(void *target, const struct option_row *row, const char 
 	options->regions_shared = !rank_has_pattern(path, "rhp");
 }
 
-static void take_output_of_run(void *target, const struct option_row *row, const char *path)
-{
-	struct options *options = target;
-
-	take_output(&options->output, row, path);
-	options->output_shared = !rank_has_pattern(path, "rhp");
-}
-
 #define VIEW_OPTION(name_, help_, view_)                                                           \
 	CHOICE_OPTION(name_, 0, help_, struct options, view, view_name, view_)
 
@@ -163,7 +155,7 @@ static const struct option_row rows[] = {
 	CALL_OPTION("output", 'o', "FILE",
 		    "write the counts to FILE instead of standard error;\n"
 		    "%r, %h and %p in its name: MPI rank, host, process",
-		    take_output_of_run, 0),
+		    take_output_of_ranks, 0),
 	APPEND_OPTION(0),
 	NUMBER_OPTION("log-fd", 0, "N", "write the counts to descriptor N", struct options, log_fd,
 		      0, 1048575, ""),
@@ -282,15 +274,6 @@ static void check_options(const struct options *options, int argc)
 	check_old_options(options);
 }
 
-/* Each rank gets files of its own, unless all append to one. */
-static void separate_ranks(struct options *options)
-{
-	if (options->output_shared && !options->append)
-		rank_separate(&options->output, options->format == &json_format);
-	if (options->regions_shared)
-		rank_separate(&options->regions, true);
-}
-
 static void parse_options(struct options *options, int argc, char **argv)
 {
 	*options = (struct options){
@@ -325,7 +308,7 @@ static int run_main(int argc, char **argv)
 		break;
 	}
 	if (prepare_options(&options)) {
-		separate_ranks(&options);
+		separate_ranks(&options, options.format == &json_format ? MERGED : MERGED_AS_JSON);
 		status = run_command(&options);
 	}
 	free_options(&options);

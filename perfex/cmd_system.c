@@ -166,6 +166,7 @@ static int system_main(int argc, char **argv)
 		modes &= ~PERFCTR_MODE_USER;
 	if (!options.run.events.n && modes)
 		session_add_usual_events(&options.run, modes, options.cpu_list);
+	separate_ranks(&options.run, NOT_MERGED);
 	status = system_count(&options);
 	free_options(&options.run);
 	return status;

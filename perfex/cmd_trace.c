@@ -43,6 +43,7 @@ static int trace_main(int argc, char **argv)
 	check_recording(&options.run);
 	if (!open_events(&options.run, PERFCTR_CAN_TRACE))
 		return EXIT_PERFEX;
+	separate_ranks(&options.run, NOT_MERGED);
 	status = trace_count(&options);
 	free_options(&options.run);
 	return status;

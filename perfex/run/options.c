@@ -67,6 +67,22 @@ void take_output(void *member, const struct option_row *row, const char *path)
 	*output = rank_file_name(path, "rhp");
 }
 
+void take_output_of_ranks(void *member, const struct option_row *row, const char *path)
+{
+	struct options *options = member;
+
+	take_output(&options->output, row, path);
+	options->output_shared = !rank_has_pattern(path, "rhp");
+}
+
+void separate_ranks(struct options *options, enum rank_merge merge)
+{
+	if (options->output_shared && !options->append)
+		rank_separate(&options->output, merge);
+	if (options->regions_shared)
+		rank_separate(&options->regions, MERGED);
+}
+
 void take_format(void *member, const struct option_row *row, const char *unused)
 {
 	struct options *options = member;

@@ -6,6 +6,7 @@
 #include <perfctr_events.h>
 #include <sys/types.h>
 #include "../rows.h"
+#include "rank.h"
 
 enum { NO_LOG_FD = -1u };
 enum view { TREE, SELF, PER_PROCESS, PER_THREAD, MARKED };
@@ -84,6 +85,10 @@ void take_event(void *options, const struct option_row *row, const char *list);
 void take_rule(void *rules, const struct option_row *row, const char *text);
 void take_rules(void *rules, const struct option_row *row, const char *path);
 void take_output(void *output, const struct option_row *row, const char *path);
+/* The same for struct options, and notes whether all ranks have this name. */
+void take_output_of_ranks(void *options, const struct option_row *row, const char *path);
+/* Gives each rank files of its own, unless all append to one. */
+void separate_ranks(struct options *options, enum rank_merge merge);
 void take_format(void *options, const struct option_row *row, const char *unused);
 /* text NULL: -x of perfctr 2.6, after which numbers are hexadecimal. */
 void take_separator(void *options, const struct option_row *row, const char *text);
@@ -119,8 +124,7 @@ char *old_event(enum numbers numbers, const char *spec);
 	MODE_ROWS((at) + offsetof(struct options, modes),                                          \
 		  (at) + offsetof(struct options, modes_name), user_, kernel_, both_)
 #define OUTPUT_OPTION(at, help_)                                                                   \
-	CALL_AT((at) + offsetof(struct options, output), "output", 'o', "FILE", help_,             \
-		take_output, 0)
+	CALL_AT((at), "output", 'o', "FILE", help_, take_output_of_ranks, 0)
 /* The names are those of hyperfine's options. */
 #define INPUT_OPTION(at)                                                                           \
 	{                                                                                          \

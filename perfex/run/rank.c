@@ -91,23 +91,34 @@ static bool is_special(const char *name)
 	return is_standard(name) || (lstat(name, &status) == 0 && !S_ISREG(status.st_mode));
 }
 
-void rank_separate(char **name, bool can_merge)
+/* Tells, in a line, that the ranks write files of their own. */
+static void tell_separate(const char *shared, const char *own, enum rank_merge merge)
 {
-	const char *shared = *name, *rank = perfctr_rank(), *size = perfctr_rank_size();
+	int stem = (int)perfctr_rank_place(shared);
+	struct text text;
+	FILE *file = text_open(&text);
+
+	if (merge == MERGED)
+		fprintf(file, "; all together: perfex merge %.*s.*%s", stem, shared, shared + stem);
+	else if (merge == MERGED_AS_JSON)
+		fprintf(file, "; with --json perfex merge adds them up");
+	text_close(&text);
+	complain("each of the %s ranks writes a file of its own, this one '%s'%s",
+		 perfctr_rank_size(), own, text.text);
+	free(text.text);
+}
+
+void rank_separate(char **name, enum rank_merge merge)
+{
+	const char *shared = *name, *rank = perfctr_rank();
 	int stem = (int)perfctr_rank_place(shared);
 	char *own;
 
 	if (!*shared || is_special(shared) || !perfctr_rank_is_one_of_several())
 		return;
 	own = text_print("%.*s.%s%s", stem, shared, rank, shared + stem);
-	if (strcmp(rank, "0") == 0 && can_merge)
-		complain("each of the %s ranks writes a file of its own, this one '%s'; all "
-			 "together: perfex merge %.*s.*%s",
-			 size, own, stem, shared, shared + stem);
-	else if (strcmp(rank, "0") == 0)
-		complain("each of the %s ranks writes a file of its own, this one '%s'; with "
-			 "--json perfex merge adds them up",
-			 size, own);
+	if (strcmp(rank, "0") == 0)
+		tell_separate(shared, own, merge);
 	free(*name);
 	*name = own;
 }

@@ -22,11 +22,14 @@ char *rank_file_name(const char *name, const char *letters);
 /* Would rank_file_name() replace anything? */
 bool rank_has_pattern(const char *name, const char *letters);
 
+/* Does perfex merge add up the files? */
+enum rank_merge { MERGED, MERGED_AS_JSON, NOT_MERGED };
+
 /*
  * In one of several ranks, replaces *name, text for free() that all ranks have got, by a name with
- * the rank before the extension.  Rank 0 says so in a line, and what adds up the files if perfex
- * merge can.  Special files, such as /dev/null, keep their names.
+ * the rank before the extension.  Rank 0 says so in a line, and what adds up the files.  Special
+ * files, such as /dev/null, keep their names.
  */
-void rank_separate(char **name, bool can_merge);
+void rank_separate(char **name, enum rank_merge merge);
 
 #endif

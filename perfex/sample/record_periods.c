@@ -77,8 +77,10 @@ void record_settle(struct record_options *options)
 	extend_periods(options, UNSET);
 	fill_periods(options,
 		     options->default_period ? options->default_period : RECORD_DEFAULT_PERIOD);
-	if (!options->run.output)
+	if (!options->run.output) {
 		options->run.output = text_print("%s", RECORD_DEFAULT_FILE);
+		options->run.output_shared = true;
+	}
 	check_recording(&options->run);
 }
 

@@ -305,11 +305,42 @@ START_TEST(who_may_have_little_memory_records_with_little_room)
 }
 END_TEST
 
+START_TEST(each_rank_writes_files_of_its_own)
+{
+	static const struct {
+		const char *script, *file;
+	} subcommands[] = {
+		{ "perfex record -e instructions -c 1000 $LOOP", "perfex.1.samples" },
+		{ "perfex record -o s -e instructions -c 1000 $LOOP", "s.1" },
+		{ "perfex record -o %r.s -e instructions -c 1000 $LOOP", "1.s" },
+		{ "perfex trace -o t.trace -e instructions $LOOP", "t.1.trace" },
+		{ "perfex mark -o m.json --json -e instructions $LOOP", "m.1.json" },
+		{ "perfex system -o y -e instructions $LOOP", "y.1" },
+	};
+	struct run r;
+
+	enter_directory();
+	setenv("PMI_RANK", "1", 1);
+	setenv("PMI_SIZE", "2", 1);
+	for (size_t i = 0; i < ARRAY_SIZE(subcommands); i++) {
+		expect(&r, subcommands[i].script, 0);
+		ck_assert_msg(access(subcommands[i].file, F_OK) == 0, "%s", subcommands[i].script);
+	}
+	setenv("PMI_RANK", "0", 1);
+	expect(&r, "perfex trace -o t.trace -e instructions $LOOP", 0);
+	ck_assert_msg(strstr(r.err, "perfex: each of the 2 ranks writes a file of its own, this one "
+				    "'t.0.trace'\n"),
+		      "%s", r.err);
+	ck_assert_int_ne(access("t.trace", F_OK), 0);
+}
+END_TEST
+
 SUITE(perfex_record, totals_are_exact_and_all_periods_are_accounted_for,
       events_are_those_of_the_functions_and_lines_that_have_them, callers_are_those_of_the_frames,
       each_program_of_a_tree_has_its_events, functions_of_the_kernel_are_those_of_kallsyms,
       a_file_that_is_gone_or_another_gives_no_names, a_frequency_is_a_run_before_and_then_a_period,
       what_cannot_be_is_refused_before_the_command_runs, the_most_samples_end_with_an_error,
-      many_late_periods_are_told, an_ordinary_user_records_its_own,
+      many_late_periods_are_told, each_rank_writes_files_of_its_own,
+      an_ordinary_user_records_its_own,
       who_may_have_little_memory_records_with_little_room, BY_THE_CLOCK,
       what_ends_the_command_ends_the_recording)

@@ -5,7 +5,6 @@
 #include "command.h"
 #include "unit.h"
 
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +12,7 @@
 #include <unistd.h>
 
 /* Returns what standard error got meanwhile. */
-static const char *separate(char **name, bool can_merge)
+static const char *separate(char **name, enum rank_merge merge)
 {
 	static char text[512];
 	FILE *said = tmpfile();
@@ -21,7 +20,7 @@ static const char *separate(char **name, bool can_merge)
 
 	ck_assert_ptr_nonnull(said);
 	dup2(fileno(said), STDERR_FILENO);
-	rank_separate(name, can_merge);
+	rank_separate(name, merge);
 	dup2(before, STDERR_FILENO);
 	close(before);
 	rewind(said);
@@ -34,7 +33,7 @@ static void expect_name(const char *name, const char *expected)
 {
 	char *own = strdup(name);
 
-	separate(&own, true);
+	separate(&own, MERGED);
 	ck_assert_str_eq(own, expected);
 	free(own);
 }
@@ -111,18 +110,22 @@ START_TEST(rank_0_alone_tells_of_the_files)
 	char *name = strdup("out/same.json");
 
 	be_rank("0", "4");
-	ck_assert_str_eq(separate(&name, true),
+	ck_assert_str_eq(separate(&name, MERGED),
 			 "perfex: each of the 4 ranks writes a file of its own, this one 'out/same.0.json'; all "
 			 "together: perfex merge out/same.*.json\n");
 	free(name);
 	name = strdup("same");
-	ck_assert_str_eq(separate(&name, false),
+	ck_assert_str_eq(separate(&name, MERGED_AS_JSON),
 			 "perfex: each of the 4 ranks writes a file of its own, this one 'same.0'; with --json perfex "
 			 "merge adds them up\n");
 	free(name);
+	name = strdup("perfex.samples");
+	ck_assert_str_eq(separate(&name, NOT_MERGED),
+			 "perfex: each of the 4 ranks writes a file of its own, this one 'perfex.0.samples'\n");
+	free(name);
 	name = strdup("same.json");
 	be_rank("1", "4");
-	ck_assert_str_eq(separate(&name, true), "");
+	ck_assert_str_eq(separate(&name, MERGED), "");
 	ck_assert_str_eq(name, "same.1.json");
 	free(name);
 }

@@ -186,6 +186,16 @@ all: $(PROGRAMS) $(ALL) ## build the library, the programs and the tests; needs 
 .PHONY: install
 install: $(INSTALL_TARGETS) ## install below $(DESTDIR)$(PREFIX)
 
+# Installs below another directory, to learn the names of the files.
+UNINSTALL := $(abspath $(BUILD)/uninstall)
+.PHONY: uninstall
+uninstall: ## remove what "make install" has installed below $(DESTDIR)$(PREFIX)
+	@rm -rf $(UNINSTALL)
+	@$(MAKE) --no-print-directory install DESTDIR=$(UNINSTALL) >/dev/null
+	cd $(UNINSTALL) && find . ! -type d -printf '$(DESTDIR)/%P\0' | xargs -0 rm -f
+	cd $(UNINSTALL) && find . -depth -type d -path '*perfctr*' -printf '$(DESTDIR)/%P\0' | \
+		xargs -0 rmdir --ignore-fail-on-non-empty 2>/dev/null; rm -rf $(UNINSTALL)
+
 .PHONY: deb
 deb: ## build Debian packages of the patched kernel, for a real machine
 	@scripts/debian-packages

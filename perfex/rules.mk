@@ -66,6 +66,9 @@ $(PERFEX_32): $(PERFEX_OBJECTS_32) $(LIB_STATIC_32) $(LIB_DEBIAN_32)
 	@mkdir -p $(@D)
 	$(SAY_CC)$(CC) $(CFLAGS) $(LDFLAGS) -m32 -static -o $@ $^ -lm
 
+.PHONY: perfex
+perfex: $(PERFEX) ## build perfex alone, build/bin/perfex
+
 .PHONY: perfex32
 perfex32: $(PERFEX_32) ## build perfex for 32-bit machines, build/bin32/perfex: scripts/vm --cpu p5 -- perfex ...
 

@@ -6,6 +6,7 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <getopt.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -108,6 +109,14 @@ static void take_regions(void *target, const struct option_row *row, const char 
 	options->regions_shared = !rank_has_pattern(path, "rhp");
 }
 
+/* perfex system takes the list. */
+static void take_cpus(void *target, const struct option_row *row, const char *list)
+{
+	struct options *options = target;
+
+	options->counts_cpus = true;
+}
+
 #define VIEW_OPTION(name_, help_, view_)                                                           \
 	CHOICE_OPTION(name_, 0, help_, struct options, view, view_name, view_)
 
@@ -148,6 +157,10 @@ static const struct option_row rows[] = {
 		    "let COMMAND count the events in its regions too, and write them to FILE;\n"
 		    "perfex stat-of FILE shows them",
 		    take_regions, 0),
+	FLAG_OPTION("all-cpus", 'a', "count all that runs on CPUs: perfex system", struct options,
+		    counts_cpus),
+	CALL_OPTION("cpu", 'C', "LIST", "the same on these CPUs, like 0,2-3", take_cpus, 0),
+	FLAG_OPTION("no-aggr", 'A', NULL, struct options, counts_cpus),
 	FLAG_OPTION("wait", 0, "also wait for processes that outlive COMMAND", struct options, wait),
 	/* For perfex exact. */
 	CALL_OPTION("syscalls", 0, "0|1", NULL, take_syscalls, 0),
@@ -286,7 +299,8 @@ static void parse_options(struct options *options, int argc, char **argv)
 		.format = &text_format,
 	};
 	options->command = argv + take_options(&run_subcommand, options, argc, argv);
-	check_options(options, argc);
+	if (!options->counts_cpus)
+		check_options(options, argc);
 }
 
 static int run_main(int argc, char **argv)
@@ -295,6 +309,11 @@ static int run_main(int argc, char **argv)
 	int status = EXIT_PERFEX;
 
 	parse_options(&options, argc, argv);
+	if (options.counts_cpus) {
+		free_options(&options);
+		optind = 1;
+		return system_subcommand.main(argc, argv);
+	}
 	switch (options.action) {
 	case INFO:
 		return show_info(options.backend);

@@ -57,7 +57,7 @@ static void take_cpus(void *target, const struct option_row *row, const char *te
 	struct system_options *options = target;
 
 	if (!parse_cpus(text, &options->cpus))
-		fail("--cpus=%s: give numbers of CPUs from 0 to %d, like 0,2-3", text,
+		fail("--%s=%s: give numbers of CPUs from 0 to %d, like 0,2-3", row->name, text,
 		     CPU_SETSIZE - 1);
 	options->cpu_list = text;
 }
@@ -91,9 +91,10 @@ static const struct option_row rows[] = {
 		    "write the sums to FILE as OpenMetrics text, instead of lines; each\n"
 		    "interval replaces the whole file, as node_exporter wants it",
 		    struct system_options, metrics),
-	REFUSED_OPTION("all-cpus", 'a', NULL, "it counts on all CPUs; leave it out"),
-	REFUSED_OPTION("cpu", 'C', "LIST", "--cpus=LIST"),
-	REFUSED_OPTION("no-aggr", 'A', NULL, "--per-cpu"),
+	/* The names of perf's options. */
+	FLAG_OPTION("all-cpus", 'a', NULL, struct system_options, all_cpus),
+	CALL_OPTION("cpu", 'C', "LIST", NULL, take_cpus, 0),
+	FLAG_OPTION("no-aggr", 'A', NULL, struct system_options, per_cpu),
 	REFUSED_OPTION("repeat", 'r', "N", "CPUs are counted once; perfex -r N repeats COMMAND"),
 	REFUSED_OPTION("pid", 'p', "PID", "perfex -p PID counts a process, on whichever CPU"),
 	REFUSED_OPTION("interval-count", 0, "N", "--count=N"),

@@ -28,9 +28,6 @@
 	CALL_OPTION("json-output", 0, NULL, NULL, take_format, 1),                                 \
 		MODE_OPTION(0, "all-user", NULL, PERFCTR_MODE_USER),                               \
 		MODE_OPTION(0, "all-kernel", NULL, PERFCTR_MODE_KERNEL),                           \
-		REFUSED_OPTION("all-cpus", 'a', NULL, SYSTEM "[COMMAND]"),                         \
-		REFUSED_OPTION("cpu", 'C', "LIST", SYSTEM "--cpus=LIST"),                          \
-		REFUSED_OPTION("no-aggr", 'A', NULL, SYSTEM "--per-cpu"),                          \
 		REFUSED_OPTION("per-core", 0, NULL, NO_AGGREGATION),                               \
 		REFUSED_OPTION("per-socket", 0, NULL, NO_AGGREGATION),                             \
 		REFUSED_OPTION("per-die", 0, NULL, NO_AGGREGATION),                                \

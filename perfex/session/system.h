@@ -19,6 +19,7 @@
 struct system_options {
 	struct options run;   /* format NULL: text */
 	unsigned int policy;  /* PERFCTR_EXCLUDE_* */
+	bool all_cpus; /* -a was given, which changes nothing */
 	const char *cpu_list; /* NULL: all */
 	cpu_set_t cpus;
 	bool per_cpu, exclude_self;

@@ -100,6 +100,25 @@ START_TEST(cpus_can_be_chosen)
 }
 END_TEST
 
+/* As perf does: all CPUs, some CPUs, each CPU. */
+START_TEST(options_of_perf_choose_cpus)
+{
+	struct run r;
+
+	pin(0, 1);
+	RUN(&r, "perfex", "-a", "--csv", "--user", "-e", EVENT, program("loop"));
+	expect_run(&r, 0);
+	ck_assert_uint_ge(sum_rows(r.out, -1, EVENT "@0").count, LOOP_INSTRUCTIONS(SHORT_LOOP));
+	RUN(&r, "perfex", "stat", "-C", "1", "-A", "--csv", "-e", EVENT, program("loop"));
+	expect_run(&r, 0);
+	ck_assert_uint_eq(sum_rows(r.out, 0, EVENT "@0").rows, 0);
+	ck_assert_uint_ge(sum_rows(r.out, 1, EVENT "@0").count, LOOP_INSTRUCTIONS(SHORT_LOOP));
+	RUN(&r, "perfex", "-C", "0", "--csv", "-e", EVENT, program("loop"));
+	expect_run(&r, 0);
+	ck_assert_uint_lt(sum_rows(r.out, -1, EVENT "@0").count, LOOP_INSTRUCTIONS(SHORT_LOOP));
+}
+END_TEST
+
 START_TEST(a_line_for_each_event_and_interval_with_count_and_rate)
 {
 	unsigned long long tsc, count, per_second;
@@ -275,7 +294,7 @@ END_TEST
 SUITE(system,
       a_marked_command_is_exact_on_each_cpu_and_competitors_add_nothing,
       everything_counts_whoever_runs_in_both_modes,
-      cpus_can_be_chosen,
+      cpus_can_be_chosen, options_of_perf_choose_cpus,
       a_line_for_each_event_and_interval_with_count_and_rate,
       perfex_itself_can_be_left_out,
       json_is_a_document_a_line,

@@ -79,13 +79,6 @@ static const struct {
 	  "'{cycles}'\n" },
 	{ { "-e", "instructions}", "true" },
 	  "perfex: event list 'instructions}': a ',' is missing in front of '}'\n" },
-	{ { "system", "-a", "true" },
-	  "perfex: perfex system has no option -a, --all-cpus as perf has: it counts on all CPUs; "
-	  "leave it out\n" },
-	{ { "system", "-C", "0", "true" },
-	  "perfex: perfex system has no option -C, --cpu as perf has: --cpus=LIST\n" },
-	{ { "system", "-A", "true" },
-	  "perfex: perfex system has no option -A, --no-aggr as perf has: --per-cpu\n" },
 	{ { "system", "-r", "2", "true" },
 	  "perfex: perfex system has no option -r, --repeat as perf has: CPUs are counted once; "
 	  "perfex -r N repeats COMMAND\n" },
@@ -147,12 +140,11 @@ static const struct {
 	{ { "help", "run", "list" },
 	  "perfex: perfex help takes one subcommand, 'list' is another\n" },
 	{ { "stat" }, "perfex: no command given; see perfex --help\n" },
-	{ { "-a", "true" },
-	  "perfex: perfex has no option -a, --all-cpus as perf has: perfex system counts all that "
-	  "runs on CPUs: perfex system [COMMAND]\n" },
-	{ { "-C", "0,1", "true" },
-	  "perfex: perfex has no option -C, --cpu as perf has: perfex system counts all that "
-	  "runs on CPUs: perfex system --cpus=LIST\n" },
+	{ { "-a", "-r", "2", "true" },
+	  "perfex: perfex system has no option -r, --repeat as perf has: CPUs are counted once; perfex -r N "
+	  "repeats COMMAND\n" },
+	{ { "stat", "-C", "0,x", "true" }, "perfex: --cpu=0,x: give numbers of CPUs from 0 to 1023, like 0,2-3\n" },
+	{ { "-A", "--passes=2", "true" }, "perfex: unknown option '--passes=2'; see perfex system --help\n" },
 	{ { "stat", "--per-core", "true" },
 	  "perfex: perfex has no option --per-core as perf has: perfex system counts all that "
 	  "runs on CPUs: perfex system --per-cpu; rules of perfex-rules(5) add\n" },

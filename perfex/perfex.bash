@@ -20,11 +20,14 @@ _perfex_subcommands() {
 
 # _perfex_argument PERFEX NAME WORD: print the values that begin with WORD, for an argument that the help calls NAME.
 _perfex_argument() {
+	local before=${3%"${3##*[,\{]}"} # of a list, the events in front of the last one
 	case $2 in
 	FILE*) compgen -f -- "$3" ;;
 	DIRECTORY*) compgen -d -- "$3" ;;
 	PID) compgen -W "$(cd /proc && echo [0-9]*)" -- "$3" ;;
-	EVENT) compgen -W "$("$1" list 2>/dev/null | awk '/^[A-Za-z]/ { print $1 }')" -- "$3" ;;
+	EVENT)
+		compgen -P "$before" -W "$("$1" list 2>/dev/null | awk '/^[A-Za-z]/ { print $1 }')" -- "${3#"$before"}"
+		;;
 	GROUP) compgen -W "$("$1" list --groups 2>/dev/null | awk '{ print $1 }')" -- "$3" ;;
 	*\|*) compgen -W "${2//|/ }" -- "$3" | grep -vx N ;;
 	esac

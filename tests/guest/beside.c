@@ -92,7 +92,7 @@ START_TEST(whatever_perf_events_has_all_the_time_nobody_gets)
 	struct counted other = { .pid = stopped_start(1, COMMAND(program("loop"))) };
 
 	perf_beside_set(PERF_ALL_THE_TIME);
-	ck_assert_uint_eq(pmu_info().holder, PERFCTR_HOLDER_OTHER);
+	expect_holder(PERFCTR_HOLDER_OTHER);
 	for (unsigned int i = 0; i < N_COUNTERS; i++) {
 		control = control_of(EVENTS({ counter_index[i], USER(0) }));
 		expect_busy(ioctl(context, PERFCTR_IOC_CONTROL, &control));
@@ -348,8 +348,8 @@ START_TEST(perfex_says_that_perf_events_has_them_and_what_to_do)
 		"perfex --backend=patch -e instructions:u $LOOP",
 		"PERFCTR_BACKEND=patch perfex -e instructions:u $LOOP",
 		"perfex trace -o trace -e instructions:u $LOOP",
-		"perfex record -o samples -e instructions:u $LOOP",
 	};
+	static const char record[] = "perfex record -o samples -e instructions:u $LOOP";
 	struct run r;
 
 	perf_beside_set(PERF_ALL_THE_TIME);
@@ -358,6 +358,12 @@ START_TEST(perfex_says_that_perf_events_has_them_and_what_to_do)
 		expect(&r, refused[i], EXITED(125));
 		ck_assert_msg(strcmp(r.err, BUSY "\n") == 0, "%s: %s", refused[i], r.err);
 	}
+	/* The module takes no samples. */
+	expect(&r, record, EXITED(125));
+	ck_assert_msg(pmu_info().features & PERFCTR_FEATURE_INTERRUPT
+			      ? strcmp(r.err, BUSY "\n") == 0
+			      : strstr(r.err, " takes no samples here; ") != NULL,
+		      "%s: %s", record, r.err);
 	expect(&r, "perfex info", 0);
 	ck_assert_msg(strstr(r.out, "counters held by: perf_events or the NMI watchdog\n"), "%s",
 		      r.out);

@@ -224,6 +224,18 @@ struct perfctr_pmu_info pmu_info(void)
 	return info;
 }
 
+void expect_holder(uint32_t holder)
+{
+	struct perfctr_pmu_info info = pmu_info();
+
+	for (int i = 0; i < 300 && info.features & PERFCTR_FEATURE_MODULE && info.holder != holder;
+	     i++) {
+		sleep_us(10000);
+		info = pmu_info();
+	}
+	ck_assert_uint_eq(info.holder, holder);
+}
+
 uint64_t possible_period(uint64_t period)
 {
 	return pmu_info().features & PERFCTR_FEATURE_INTERRUPT ? period : 0;

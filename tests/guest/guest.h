@@ -76,6 +76,8 @@ struct perfctr_pmu_info pmu_info(void);
 bool driver_is_module(void);
 /* The name of the driver's backend, as perfex shows it. */
 #define DRIVER_BACKEND (driver_is_module() ? "module" : "patch")
+/* The module asks for the holder of the counters once a second: there the function waits for this one. */
+void expect_holder(uint32_t holder);
 /* Returns 0 with a module, which has no periods: the events are counted all the same. */
 uint64_t possible_period(uint64_t period);
 

@@ -544,14 +544,6 @@ static void kvm_unload(void)
 	EXPECT(syscall(SYS_delete_module, "kvm_amd", 0) == 0);
 }
 
-/* The module asks for the holder once a second. */
-static void wait_for_holder(uint32_t holder)
-{
-	for (int i = 0; i < 300 && pmu_info().holder != holder; i++)
-		sleep_us(10000);
-	ck_assert_uint_eq(pmu_info().holder, holder);
-}
-
 START_TEST(nobody_counts_where_kvm_may_give_its_guests_the_counters)
 {
 	int fd = context_open(0, PERFCTR_OPEN_CREATE);
@@ -567,13 +559,13 @@ START_TEST(nobody_counts_where_kvm_may_give_its_guests_the_counters)
 		errno = 0;
 		ck_assert_int_eq(try_context_control(fd, EVENTS({ 0, USER(INSTRUCTIONS) })), -1);
 		ck_assert_int_eq(errno, EBUSY);
-		wait_for_holder(PERFCTR_HOLDER_OTHER);
+		expect_holder(PERFCTR_HOLDER_OTHER);
 		kvm_unload();
 		context_control(fd, EVENTS({ 0, USER(INSTRUCTIONS) }));
 		context_control(fd, NULL, 0);
 	}
 	close(fd);
-	wait_for_holder(PERFCTR_HOLDER_NONE);
+	expect_holder(PERFCTR_HOLDER_NONE);
 }
 END_TEST
 

@@ -77,13 +77,6 @@ static const struct state perf_stat = {
 	"perf_events",
 };
 
-/* The module looks once a second for others that have the counters. */
-static void wait_for_holder(uint32_t holder)
-{
-	while (pmu_info().holder != holder)
-		sleep_us(10000);
-}
-
 static void expect_line(const struct state *state, const char *script, const char *err)
 {
 	size_t length = strlen(state->line);
@@ -150,7 +143,7 @@ static void expect_screens(const struct state *state)
 {
 	enter_directory();
 	state->begin();
-	wait_for_holder(state->holder);
+	expect_holder(state->holder);
 	expect_screen(state);
 	expect_exact(state, "perfex -e instructions:u $LOOP");
 	expect_exact(state, "perfex -e instructions:u,cycles:u -g IPC $LOOP");
@@ -158,7 +151,7 @@ static void expect_screens(const struct state *state)
 	expect_system(state);
 	state->end();
 	/* perfex has left nothing that keeps the driver out. */
-	wait_for_holder(PERFCTR_HOLDER_NONE);
+	expect_holder(PERFCTR_HOLDER_NONE);
 	expect_screen(&alone);
 }
 
@@ -187,7 +180,7 @@ START_TEST(a_view_that_perf_events_lacks_stays_with_the_driver)
 
 	enter_directory();
 	watchdog_on();
-	wait_for_holder(PERFCTR_HOLDER_OTHER);
+	expect_holder(PERFCTR_HOLDER_OTHER);
 	expect(&r, "perfex --per-process $LOOP", 0);
 	ck_assert_uint_gt(printed_count(r.err, "task-clock"), 0);
 	expect_backend(&alone, r.err);
@@ -213,7 +206,7 @@ START_TEST(a_refusal_is_one_line)
 
 	enter_directory();
 	watchdog_on();
-	wait_for_holder(PERFCTR_HOLDER_OTHER);
+	expect_holder(PERFCTR_HOLDER_OTHER);
 	for (size_t i = 0; i < ARRAY_SIZE(refused) - 1; i++) {
 		expect(&r, refused[i], EXITED(125));
 		ck_assert_msg(strcmp(r.err, line) == 0, "%s: %s", refused[i], r.err);
@@ -239,7 +232,7 @@ START_TEST(counts_that_perf_events_does_not_have_are_never_0)
 
 	enter_directory();
 	watchdog_on();
-	wait_for_holder(PERFCTR_HOLDER_OTHER);
+	expect_holder(PERFCTR_HOLDER_OTHER);
 	for (unsigned int round = 0; round < 3; round++) {
 		RUN(&r, "sh", "-c",
 		    "perfex system -o system -e instructions,cycles,branches sleep 1 & sleep 0.1; "
@@ -263,7 +256,7 @@ START_TEST(two_that_begin_at_once_count_both)
 	struct run r;
 
 	enter_directory();
-	wait_for_holder(PERFCTR_HOLDER_NONE);
+	expect_holder(PERFCTR_HOLDER_NONE);
 	for (unsigned int round = 0; round < 5; round++) {
 		expect(&r, "perfex mark -o a $LONG & perfex mark -o b $LONG && wait $!", 0);
 		ck_assert_str_eq(r.err, "");
@@ -304,7 +297,7 @@ START_TEST(beside_the_watchdog_two_events_fit)
 {
 	enter_directory();
 	watchdog_on();
-	wait_for_holder(PERFCTR_HOLDER_OTHER);
+	expect_holder(PERFCTR_HOLDER_OTHER);
 	expect_exact(&watchdog, "perfex -e instructions:u,cycles:u $LOOP");
 	expect_exact(&watchdog, "perfex mark -e instructions:u,cycles:u $LOOP");
 	expect_system(&watchdog);

@@ -299,6 +299,7 @@ Suite *module_births_suite(void);
 Suite *module_cost_suite(void);
 Suite *module_settings_suite(void);
 Suite *module_load_suite(void);
+Suite *module_kvm_suite(void);
 Suite *module_room_suite(void);
 Suite *names_suite(void);
 Suite *neighbours_suite(void);

@@ -42,6 +42,7 @@ static const struct {
 	{ "module_cost", module_cost_suite },
 	{ "module_settings", module_settings_suite },
 	{ "module_load", module_load_suite },
+	{ "module_kvm", module_kvm_suite },
 	{ "module_room", module_room_suite },
 	{ "names", names_suite },
 	{ "matrix", matrix_suite },

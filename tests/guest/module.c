@@ -661,7 +661,8 @@ SUITE(module_load, it_loads_counts_and_unloads_under_load,
       a_child_that_is_found_while_it_is_born_leaves_nothing,
       a_child_that_is_marked_while_it_is_born_has_the_mark, a_mark_is_taken_away_once,
       a_child_of_a_reader_of_perf_events_sees_no_kernel_mode, who_counts_needs_the_kernel_s_tracer,
-      nobody_counts_where_kvm_may_give_its_guests_the_counters,
-      a_caller_that_cannot_read_kvm_s_parameter_does_not_count_either,
       code_that_is_not_in_memory_can_read_too,
       another_fault_of_code_that_is_not_in_memory_ends_in_its_signal)
+
+SUITE(module_kvm, nobody_counts_where_kvm_may_give_its_guests_the_counters,
+      a_caller_that_cannot_read_kvm_s_parameter_does_not_count_either)

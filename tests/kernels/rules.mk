@@ -38,4 +38,4 @@ check-linux7-guest:
 check-linux7-families:
 	@LINUX=7.3 tests/families/run arch arch-v6 hybrid p4-64 zen-v2
 check-linux7-module:
-	@tests/module/run 7.3 7.3-selinux
+	@tests/module/run $(call machines_of,linux7,tests/module/machines)

@@ -9,8 +9,8 @@ STRESS_LONG := 2000
 
 ALL += $(STRESS)/stress $(STRESS)/worker
 CHECKS += check-stress
-LONG_CHECKS += check-stress-seeds
-FREE_RUNNING += check-stress-seeds
+LONG_CHECKS += check-stress-seeds check-stress-module
+FREE_RUNNING += check-stress-seeds check-stress-module
 
 $(STRESS)/%.o: tests/stress/%.c
 	@mkdir -p $(@D)
@@ -28,9 +28,12 @@ check-stress: $(STRESS)/stress $(STRESS)/worker
 	@DETERMINISTIC=1 tests/stress/run $(or $(SEED),1) $(STRESS_SHORT)
 
 # Runs other seeds each day.
-.PHONY: check-stress-seeds
-check-stress-seeds: $(STRESS)/stress $(STRESS)/worker
+.PHONY: check-stress-seeds check-stress-module
+check-stress-seeds check-stress-module: $(STRESS)/stress $(STRESS)/worker
+check-stress-seeds:
 	@tests/stress/run $(or $(SEED),$(shell date +%Y%m%d)) $(or $(SEEDS),500)
+check-stress-module:
+	@KERNEL=debian-6.12 MODULE=1 tests/stress/run $(or $(SEED),$(shell date +%Y%m%d)) $(or $(SEEDS),100)
 
 .PHONY: stress
 stress: all machine ## compare counts of random programs with a model, for an hour: SEED=n, SEEDS=n

@@ -17,6 +17,6 @@ $(filter-out check-module-load,$(MODULE_MACHINES)) $(MODULE_LONG): check-module-
 	@tests/module/run $*
 check-module-load check-module-install: check-module-%:
 	@$(AS_BEFORE) --with $(GUEST) -- tests/module/run $*
-# Loads and unloads the module 1,000 times under load.
 check-module-rounds: $(GUEST)/guest-tests $(GUEST_PROGRAMS) $(PERFEX)
-	@ROUNDS=1000 tests/module/run load
+check-module-rounds: ## load and unload the module 1,000 times under load; ROUNDS=
+	@ROUNDS=$(or $(ROUNDS),1000) tests/module/run load-free

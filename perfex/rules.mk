@@ -83,5 +83,6 @@ install-perfex: $(PERFEX)
 	install -d $(DESTDIR)$(PREFIX)/share/bash-completion/completions
 	install -m 644 perfex/perfex.bash $(DESTDIR)$(PREFIX)/share/bash-completion/completions/perfex
 	install -D -m 644 packaging/cdi/perfctr.json $(DESTDIR)$(PREFIX)/share/perfctr/cdi/perfctr.json
+	install -D -m 644 packaging/udev/60-perfctr.rules $(DESTDIR)$(PREFIX)/share/perfctr/udev/60-perfctr.rules
 
 -include $(PERFEX_OBJECTS:.o=.d) $(PERFEX_OBJECTS_32:.o=.d)

@@ -299,9 +299,48 @@ START_TEST(info_in_a_container_says_what_it_may_do)
 }
 END_TEST
 
+#define GROUP 4321
+#define AS_NOBODY "setpriv --reuid 65534 --regid 65534 "
+#define COUNTS " perfex --backend=patch -e " EVENT " $LOOP"
+
+/* No container, but a device that its container or its machine gives to a group alone. */
+START_TEST(a_user_outside_of_the_device_s_group_is_told_the_group)
+{
+	static const struct {
+		gid_t group;
+		const char *words;
+	} groups[] = {
+		{ GROUP, "perfex: only members of the group counters may open /dev/perfctr; ask root for: usermod "
+			 "-aG counters USER, then log in again\n" },
+		{ GROUP + 1, "perfex: only members of the group 4322 may open /dev/perfctr, and this group has no "
+			     "name here; ask root for a group that you are in\n" },
+		{ 0, "perfex: no permission to read /dev/perfctr; ask root to chmod a+r it, or to give it a group "
+		     "(docs/install.md)\n" },
+	};
+	struct run r;
+
+	enter_directory();
+	write_file("group", "root:x:0:\ncounters:x:4321:\n");
+	expect(&r, "[ -e /etc/group ] || touch /etc/group; mount --bind group /etc/group", 0);
+	ck_assert_int_eq(chmod(DEVICE, 0660), 0);
+	for (size_t i = 0; i < ARRAY_SIZE(groups); i++) {
+		ck_assert_int_eq(chown(DEVICE, 0, groups[i].group), 0);
+		expect(&r, AS_NOBODY "--clear-groups" COUNTS, EXITED(125));
+		ck_assert_str_eq(r.err, groups[i].words);
+	}
+	ck_assert_int_eq(chown(DEVICE, 0, GROUP), 0);
+	expect(&r, AS_NOBODY "--groups 4321" COUNTS, 0);
+	ck_assert_uint_eq(printed_count(r.err, EVENT), LOOP_INSTRUCTIONS(SHORT_LOOP));
+	ck_assert_int_eq(chown(DEVICE, 0, 0), 0);
+	ck_assert_int_eq(chmod(DEVICE, 0666), 0);
+	expect(&r, "umount /etc/group", 0);
+}
+END_TEST
+
 SUITE(container, a_container_with_the_device_alone_counts_exactly,
       of_the_usual_events_a_container_lacks_page_faults_alone,
       page_faults_are_refused_because_of_the_filter,
       the_host_s_perf_event_paranoid_decides_about_kernel_mode,
       root_of_a_container_is_sent_to_root_of_the_host,
-      a_container_without_the_device_is_told_how_to_get_it, info_in_a_container_says_what_it_may_do)
+      a_container_without_the_device_is_told_how_to_get_it,
+      a_user_outside_of_the_device_s_group_is_told_the_group, info_in_a_container_says_what_it_may_do)

@@ -5,6 +5,7 @@
  */
 #include "cost.h"
 #include "marks.h"
+#include "module.h"
 #include "trees.h"
 
 #include <errno.h>
@@ -231,16 +232,24 @@ static int unload(void)
 	return syscall(SYS_delete_module, "perfctr", O_NONBLOCK) ? errno : 0;
 }
 
-static void load(void)
+int try_module_load(const char *parameters)
 {
 	const char *file = getenv("PERFCTR_MODULE");
-	int fd;
+	int fd, error;
 
 	ck_assert_msg(file, "PERFCTR_MODULE does not say where the module is");
 	fd = open(file, O_RDONLY | O_CLOEXEC);
 	ck_assert_msg(fd >= 0, "%s: %s", file, strerror(errno));
-	ck_assert_msg(syscall(SYS_finit_module, fd, "", 0) == 0, "%s: %s", file, strerror(errno));
+	error = syscall(SYS_finit_module, fd, parameters, 0) ? errno : 0;
 	close(fd);
+	return error;
+}
+
+static void load(void)
+{
+	int error = try_module_load("");
+
+	ck_assert_msg(error == 0, "finit_module: %s", strerror(error));
 }
 
 static int try_open_thread(pid_t tid)
@@ -256,8 +265,7 @@ static int try_open_thread(pid_t tid)
 	return fd;
 }
 
-/* The last users of the module are about to end. */
-static void unload_soon(void)
+void module_unload_soon(void)
 {
 	for (int i = 0; unload() == EAGAIN; i++) {
 		ck_assert_int_lt(i, 10000);
@@ -317,7 +325,7 @@ START_TEST(it_loads_counts_and_unloads_under_load)
 		mark_fd = mark_open();
 		mark(pid, mark_fd);
 		close(mark_fd);
-		unload_soon();
+		module_unload_soon();
 		ck_assert_int_eq(access("/dev/perfctr", F_OK), -1);
 		load();
 		kill_and_wait(pid);
@@ -377,7 +385,7 @@ START_TEST(a_child_that_is_found_while_it_is_born_leaves_nothing)
 	printf("%u children were opened\n", found);
 	kill_and_wait(forker);
 	close(mark_fd);
-	unload_soon();
+	module_unload_soon();
 	load();
 }
 END_TEST
@@ -513,7 +521,7 @@ START_TEST(who_counts_needs_the_kernel_s_tracer)
 	 */
 	wait_a_moment();
 	ck_assert_int_eq(switch_tracer("0"), EBUSY);
-	unload_soon();
+	module_unload_soon();
 	ck_assert_int_eq(switch_tracer("0"), 0);
 	load();
 	errno = 0;

@@ -4,15 +4,18 @@
  * because of a program of its control group, gains nothing by that.
  */
 #include "marks.h"
+#include "module.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <grp.h>
 #include <linux/bpf.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/klog.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
@@ -204,5 +207,82 @@ START_TEST(a_caller_that_cannot_read_the_scope_of_ptrace_counts_nobody_else)
 }
 END_TEST
 
+#define DEVICE "/dev/perfctr"
+#define GROUP 4321
+
+/* argument: the group */
+static void open_in_group(void *argument)
+{
+	const gid_t *group = argument;
+	bool expected = *group == GROUP;
+
+	EXPECT(setgroups(1, group) == 0 && setgid(*group) == 0 && setuid(NOBODY) == 0);
+	errno = 0;
+	EXPECT((open(DEVICE, O_RDONLY | O_CLOEXEC) >= 0) == expected);
+	EXPECT(expected || errno == EACCES);
+}
+
+static void expect_mode(mode_t mode)
+{
+	struct stat device;
+
+	ck_assert_int_eq(stat(DEVICE, &device), 0);
+	ck_assert_uint_eq(device.st_mode, S_IFCHR | mode);
+}
+
+static void reload(const char *parameters)
+{
+	module_unload_soon();
+	ck_assert_int_eq(try_module_load(parameters), 0);
+}
+
+START_TEST(a_group_alone_opens_the_device_if_the_administrator_says_so)
+{
+	gid_t group = GROUP, other = NOBODY;
+
+	expect_mode(0666);
+	reload("device_mode=0660");
+	expect_mode(0660);
+	/* As a rule of udev does. */
+	ck_assert_int_eq(chown(DEVICE, 0, GROUP), 0);
+	in_child(open_in_group, &group);
+	in_child(open_in_group, &other);
+	reload("device_mode=600");
+	expect_mode(0600);
+	reload("");
+	expect_mode(0666);
+}
+END_TEST
+
+static void expect_in_log(const char *text)
+{
+	static char log[1 << 18];
+	int n = klogctl(3 /* SYSLOG_ACTION_READ_ALL */, log, sizeof(log) - 1);
+
+	ck_assert_int_gt(n, 0);
+	log[n] = '\0';
+	ck_assert_msg(strstr(log, text), "the kernel's log lacks: %s", text);
+}
+
+START_TEST(a_mode_that_is_none_keeps_the_module_out)
+{
+	static const char *const wrong[] = { "01666", "1000", "668", "rw", "", "-1", "0x1b0" };
+	char parameters[64], words[128];
+
+	module_unload_soon();
+	for (size_t i = 0; i < ARRAY_SIZE(wrong); i++) {
+		snprintf(parameters, sizeof(parameters), "device_mode=%s", wrong[i]);
+		ck_assert_int_eq(try_module_load(parameters), EINVAL);
+		snprintf(words, sizeof(words), "perfctr: %s is no octal number from 0 to 0777",
+			 parameters);
+		expect_in_log(words);
+		ck_assert_int_eq(access(DEVICE, F_OK), -1);
+	}
+	ck_assert_int_eq(try_module_load(""), 0);
+}
+END_TEST
+
 SUITE(module_settings, a_caller_that_cannot_read_the_level_counts_nothing,
-      a_caller_that_cannot_read_the_scope_of_ptrace_counts_nobody_else)
+      a_caller_that_cannot_read_the_scope_of_ptrace_counts_nobody_else,
+      a_group_alone_opens_the_device_if_the_administrator_says_so,
+      a_mode_that_is_none_keeps_the_module_out)

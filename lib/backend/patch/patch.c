@@ -7,12 +7,14 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <grp.h>
 #include <linux/perf_event.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -181,13 +183,56 @@ static void describe_missing_device(char *text, size_t size)
 			 "(docs/install.md)");
 }
 
+/*
+ * Returns false if the group has no name in /etc/group.  getgrgid() also knows other groups, but
+ * needs the shared C library for them.
+ */
+static bool name_group(gid_t gid, char *name, size_t size)
+{
+	FILE *file = fopen("/etc/group", "re");
+	struct group entry = { 0 }, *group = NULL;
+	char text[4096];
+
+	while (file && fgetgrent_r(file, &entry, text, sizeof(text), &group) == 0 &&
+	       entry.gr_gid != gid)
+		;
+	if (group)
+		snprintf(name, size, "%s", group->gr_name);
+	if (file)
+		fclose(file);
+	return group;
+}
+
+/* The administrator has given the device to a group: perfctr(4), device_mode. */
+static void describe_unreadable_device(char *text, size_t size)
+{
+	const char *root = perfctr_root();
+	struct stat device;
+	char group[64];
+
+	if (stat(PERFCTR_DEVICE, &device) < 0 || !(device.st_mode & S_IRGRP) || !device.st_gid)
+		snprintf(text, size,
+			 "no permission to read " PERFCTR_DEVICE "; ask %s to chmod a+r it, or to "
+			 "give it a group (docs/install.md)",
+			 root);
+	else if (name_group(device.st_gid, group, sizeof(group)))
+		snprintf(text, size,
+			 "only members of the group %s may open " PERFCTR_DEVICE
+			 "; ask %s for: usermod -aG %s USER, then log in again",
+			 group, root, group);
+	else
+		snprintf(text, size,
+			 "only members of the group %u may open " PERFCTR_DEVICE
+			 ", and this group has no name here; ask %s for a group that you are in",
+			 device.st_gid, root);
+}
+
 static void describe_refusal(int error, char *text, size_t size)
 {
 	const char *root = perfctr_root();
 
 	if (access(PERFCTR_DEVICE, R_OK) < 0 && errno != EPERM)
-		snprintf(text, size,
-			 "no permission to read " PERFCTR_DEVICE "; ask %s to chmod a+r it", root);
+		describe_unreadable_device(text, size);
 	else if (!device_opens())
 		snprintf(text, size,
 			 "this container may not open " PERFCTR_DEVICE

@@ -5,6 +5,7 @@
 #include <linux/cred.h>
 #include <linux/err.h>
 #include <linux/fs.h>
+#include <linux/kstrtox.h>
 #include <linux/llist.h>
 #include <linux/miscdevice.h>
 #include <linux/module.h>
@@ -28,6 +29,11 @@
 #include "../kernel/owner.h"
 #include "../kernel/user.h"
 #include "entry.h"
+
+#ifndef MODULE
+#undef MODULE_PARAM_PREFIX
+#define MODULE_PARAM_PREFIX "perfctr."
+#endif
 
 static char revoked;	/* its address is the private_data of a file that has called REVOKE */
 
@@ -547,17 +553,34 @@ static const struct file_operations device_fops = {
 	.compat_ioctl = compat_ptr_ioctl,
 };
 
+static char *device_mode = "0666";
+module_param(device_mode, charp, 0444);
+MODULE_PARM_DESC(device_mode, "permissions of /dev/perfctr, in octal, until udev changes them (0666)");
+
 static struct miscdevice device = {
 	.minor = MISC_DYNAMIC_MINOR,
 	.name = "perfctr",
-	.mode = 0666,
 	.fops = &device_fops,
 };
 
+/* There is no device rather than one with other permissions than the administrator wanted. */
+static int __init read_device_mode(void)
+{
+	if (kstrtou16(device_mode, 8, &device.mode) || device.mode > 0777) {
+		pr_err("perfctr: device_mode=%s is no octal number from 0 to 0777: no /dev/perfctr\n",
+		       device_mode);
+		return -EINVAL;
+	}
+	return 0;
+}
+
 static int __init perfctr_init(void)
 {
-	int err = perfctr_events_init();
+	int err = read_device_mode();
 
+	if (err)
+		return err;
+	err = perfctr_events_init();
 	if (err)
 		return err;
 	err = perfctr_lifecycle_init();

@@ -179,7 +179,7 @@ static int control(int fd, uint32_t counter, bool kernel, uint64_t period)
 		control_of(EVENTS({ counter, kernel ? KERNEL(INSTRUCTIONS) : USER(INSTRUCTIONS) }));
 
 	c.flags = PERFCTR_CONTROL_STOPPED;
-	c.event[0].period = possible_period(period);
+	c.event[0].period = period;
 	return ioctl(fd, PERFCTR_IOC_CONTROL, &c) ? errno : 0;
 }
 
@@ -413,8 +413,7 @@ static int control_session(const struct scene *scene)
 }
 
 enum {
-	SAMPLES = 1, /* only on machines that have samples */
-	ATTACHES = 2 /* needs the rights of ptrace(2), or CAP_PERFMON */
+	ATTACHES = 1 /* needs the rights of ptrace(2), or CAP_PERFMON */
 };
 
 static const struct {
@@ -429,7 +428,7 @@ static const struct {
 	{ "OPEN and CONTROL of a child, kernel mode", count_child_kernel, perf_child_kernel,
 	  ATTACHES },
 	{ "OPEN and CONTROL of a child, periods", count_child_periods, perf_child, ATTACHES },
-	{ "OPEN and SAMPLES of a child", sample_child, perf_child, ATTACHES | SAMPLES },
+	{ "OPEN and SAMPLES of a child", sample_child, perf_child, ATTACHES },
 	{ "OPEN of a counted thread", look_at_counted, perf_counted, 0 },
 	{ "MARK of a child", mark_child, perf_child, ATTACHES },
 	{ "MARK, GET", get_mark, perf_counted, 0 },
@@ -444,9 +443,9 @@ static const struct {
 	{ "GET_CONTROL", get_control, perf_read, 0 },
 	{ "RECORD", take_record, perf_read, 0 },
 	{ "PERIODS", read_periods, perf_read, 0 },
-	{ "SAMPLED", read_sampled, perf_read, SAMPLES },
-	{ "mmap of samples", map_samples, perf_map, SAMPLES },
-	{ "CONSUME of samples", consume_samples, perf_map, SAMPLES },
+	{ "SAMPLED", read_sampled, perf_read, 0 },
+	{ "mmap of samples", map_samples, perf_map, 0 },
+	{ "CONSUME of samples", consume_samples, perf_map, 0 },
 	{ "CONSUME of a trace", consume_trace, perf_cpu_map, 0 },
 	{ "START", start_context, perf_change, 0 },
 	{ "STOP", stop_context, perf_change, 0 },
@@ -458,11 +457,6 @@ static const struct {
 	{ "MARK, CLEAR", clear_mark, perf_counted, ATTACHES }, /* the last one, because the mark is gone then */
 };
 _Static_assert(ARRAY_SIZE(calls) <= MAX_CALLS, "what is asked has a place for each call");
-
-static bool has_samples(void)
-{
-	return pmu_info().features & PERFCTR_FEATURE_INTERRUPT;
-}
 
 static int open_samples(pid_t thread, size_t *ring_bytes)
 {
@@ -498,7 +492,7 @@ static void make_scene(const struct asker *asker, struct scene *scene)
 	mark(scene->counted, scene->mark_fd);
 	scene->context = context_open(scene->counted, PERFCTR_OPEN_CREATE);
 	EXPECT(control(scene->context, 0, false, 0) == 0);
-	scene->sampled = has_samples() ? open_samples(sampled, &scene->ring_bytes) : -1;
+	scene->sampled = open_samples(sampled, &scene->ring_bytes);
 	scene->session[0] = session_open(-1, NOT_PRIVILEGED);
 	EXPECT(control(scene->session[0], 1, false, 0) == 0);
 	scene->session[1] = open_traced();
@@ -563,8 +557,7 @@ static void ask_as(const struct asker *asker, size_t caller, size_t level, struc
 	become(callers[caller].uid, callers[caller].capabilities);
 	prctl(PR_SET_DUMPABLE, 1);
 	for (size_t call = 0; call < ARRAY_SIZE(calls); call++)
-		if (!(calls[call].flags & SAMPLES) || scene.sampled >= 0)
-			ask(asker, caller, level, call, &scene, asked);
+		ask(asker, caller, level, call, &scene, asked);
 }
 
 static void ask_in_child(const struct asker *asker, size_t caller, size_t level,

@@ -348,11 +348,9 @@ START_TEST(info_tells_the_machine)
 	ck_assert_uint_eq(info.fixed_bits, 48);
 	ck_assert_uint_eq(info.features & ~PERFCTR_FEATURE_MODULE,
 			  PERFCTR_FEATURE_TSC | PERFCTR_FEATURE_RDPMC |
-			  PERFCTR_FEATURE_GLOBAL_ENABLE | PERFCTR_FEATURE_ISOLATED |
-			  PERFCTR_FEATURE_TOTALS |
-			  (info.features & PERFCTR_FEATURE_MODULE ? 0 :
-								    PERFCTR_FEATURE_INTERRUPT |
-									    PERFCTR_FEATURE_SIGNAL));
+				  PERFCTR_FEATURE_GLOBAL_ENABLE | PERFCTR_FEATURE_ISOLATED |
+				  PERFCTR_FEATURE_TOTALS | PERFCTR_FEATURE_INTERRUPT |
+				  PERFCTR_FEATURE_SIGNAL);
 	ck_assert_uint_eq(info.evntsel_required, EVNTSEL_EN);
 	ck_assert_uint_eq(info.evntsel_allowed & EVNTSEL_INT, 0);
 	ck_assert_uint_eq(info.evntsel_allowed & 0xffff, 0xffff);

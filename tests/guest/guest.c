@@ -236,11 +236,6 @@ void expect_holder(uint32_t holder)
 	ck_assert_uint_eq(info.holder, holder);
 }
 
-uint64_t possible_period(uint64_t period)
-{
-	return pmu_info().features & PERFCTR_FEATURE_INTERRUPT ? period : 0;
-}
-
 const char *program(const char *name)
 {
 	static char paths[8][PATH_MAX];
@@ -268,6 +263,20 @@ void kill_and_wait(pid_t pid)
 {
 	EXPECT(kill(pid, SIGKILL) == 0);
 	EXPECT(wait_for(pid, NULL) == pid);
+}
+
+void wait_until_sleeping(pid_t pid)
+{
+	char path[32], state;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
+	do {
+		sleep_us(1000);
+		file = fopen(path, "r");
+		ck_assert(file && fscanf(file, "%*d (%*[^)]) %c", &state) == 1);
+		fclose(file);
+	} while (state != 'S');
 }
 
 pid_t stopped_start(int cpu, const char *const command[])

@@ -78,8 +78,6 @@ bool driver_is_module(void);
 #define DRIVER_BACKEND (driver_is_module() ? "module" : "patch")
 /* The module asks for the holder of the counters once a second: there the function waits for this one. */
 void expect_holder(uint32_t holder);
-/* Returns 0 with a module, which has no periods: the events are counted all the same. */
-uint64_t possible_period(uint64_t period);
 
 /* Path of a program that was built from asm/, or of another file beside the tests. */
 const char *program(const char *name);
@@ -169,6 +167,7 @@ void restrict_files(void);
 /* waitpid() that is repeated if a signal interrupts it. */
 pid_t wait_for(pid_t pid, int *status);
 void kill_and_wait(pid_t pid);
+void wait_until_sleeping(pid_t pid);
 /* Counts a program from start to finish. Returns count number 0; the exit status must be 0. */
 uint64_t count_program(const char *name, struct event event);
 

@@ -41,20 +41,6 @@ static struct sleepers sleepers_start(unsigned int n)
 	return s;
 }
 
-static void wait_until_asleep(pid_t pid)
-{
-	char path[32], state;
-	FILE *file;
-
-	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
-	do {
-		sleep_us(1000);
-		file = fopen(path, "r");
-		ck_assert(file && fscanf(file, "%*d (%*[^)]) %c", &state) == 1);
-		fclose(file);
-	} while (state != 'S');
-}
-
 static void sleepers_end(const struct sleepers *s)
 {
 	uint64_t n = s->n;
@@ -168,7 +154,7 @@ START_TEST(a_child_of_a_stopped_tree_starts_with_it)
 	ck_assert_int_eq(wait_for(pid, &status), pid);
 	ck_assert_uint_eq(read_tree(fd).counter[0], 0);
 	s = sleepers_start(1);
-	wait_until_asleep(s.first);
+	wait_until_sleeping(s.first);
 	ck_assert_uint_eq(read_tree(fd).members, 2);
 	ck_assert_int_eq(ioctl(fd, PERFCTR_IOC_START), 0);
 	sleepers_end(&s);

@@ -6,6 +6,7 @@
 #include "cost.h"
 #include "marks.h"
 #include "module.h"
+#include "overflow_signals.h"
 #include "trees.h"
 
 #include <errno.h>
@@ -303,6 +304,7 @@ static unsigned int rounds_wanted(void)
 	return rounds ? strtoul(rounds, NULL, 0) : test_rounds(20);
 }
 
+/* Its counter interrupts until the context is closed. */
 START_TEST(it_loads_counts_and_unloads_under_load)
 {
 	pid_t storm = storm_start();
@@ -310,13 +312,16 @@ START_TEST(it_loads_counts_and_unloads_under_load)
 
 	for (unsigned int i = 0; i < n; i++) {
 		int fd = context_open(0, PERFCTR_OPEN_CREATE), mark_fd;
+		struct perfctr_periods periods;
 		uint64_t before;
 		pid_t pid;
 
-		context_control(fd, EVENTS({ 0, USER(INSTRUCTIONS) }));
+		set_control(fd, signal_control(101, 0, 0));
 		before = context_read(fd).counter[0];
-		spin(1000);
-		ck_assert_uint_ge(context_read(fd).counter[0] - before, 2000);
+		spin(10000);
+		ck_assert_uint_ge(context_read(fd).counter[0] - before, 20000);
+		periods = periods_of(fd, PERFCTR_SCOPE_SELF);
+		ck_assert_uint_lt(periods.late, periods.over[0] / 2);
 		ck_assert_int_eq(unload(), EAGAIN);
 		close(fd);
 
@@ -332,6 +337,50 @@ START_TEST(it_loads_counts_and_unloads_under_load)
 	}
 	kill(-storm, SIGKILL);
 	kill_and_wait(storm);
+}
+END_TEST
+
+/* Ignores the signals of its periods. It sleeps, and has not sent the last of them yet. */
+static pid_t late_signaller_start(int *fd, int go)
+{
+	int begin = eventfd(0, 0);
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		signal(SIGUSR1, SIG_IGN);
+		take(begin);
+		spin(1000);
+		take(go);
+		_exit(0);
+	}
+	*fd = context_open(pid, PERFCTR_OPEN_CREATE);
+	set_control(*fd, signal_control(2, SIGUSR1, 0));
+	wait_until_sleeping(pid);
+	give(begin);
+	wait_for_count(*fd, 2000);
+	wait_until_sleeping(pid);
+	close(begin);
+	return pid;
+}
+
+/*
+ * Nothing interrupts: the thread's switch finds the last end of a period, and the thread sends the
+ * signal before it returns to user mode. Until then the module's code has to stay.
+ */
+START_TEST(a_thread_that_has_yet_to_send_a_signal_keeps_the_module)
+{
+	int fd, go = eventfd(0, 0);
+	pid_t pid;
+
+	write_file("/sys/module/perfctr/parameters/interrupts_per_tick", "0");
+	pid = late_signaller_start(&fd, go);
+	close(fd);
+	ck_assert_int_eq(unload(), EAGAIN);
+	give(go);
+	expect_success(pid);
+	module_unload_soon();
+	load();
+	close(go);
 }
 END_TEST
 
@@ -666,6 +715,7 @@ START_TEST(another_fault_of_code_that_is_not_in_memory_ends_in_its_signal)
 END_TEST
 
 SUITE(module_load, it_loads_counts_and_unloads_under_load,
+      a_thread_that_has_yet_to_send_a_signal_keeps_the_module,
       a_child_that_is_found_while_it_is_born_leaves_nothing,
       a_child_that_is_marked_while_it_is_born_has_the_mark, a_mark_is_taken_away_once,
       a_child_of_a_reader_of_perf_events_sees_no_kernel_mode, who_counts_needs_the_kernel_s_tracer,

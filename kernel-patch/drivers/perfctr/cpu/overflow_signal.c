@@ -17,6 +17,7 @@
 #include <linux/task_work.h>
 #include "../machine/pmu.h"
 #include "../kernel/compat.h"
+#include "../kernel/hooks.h"
 #include "internal.h"
 
 /*
@@ -103,6 +104,7 @@ static void send_signals(struct callback_head *work)
 		events &= ~same;
 	}
 	put_signals(s);
+	perfctr_code_put();
 }
 
 /* Some event of hw has a signal. */
@@ -144,11 +146,13 @@ void perfctr_signal(struct perfctr_signals *s, struct task_struct *task, u32 eve
 		return;
 	s->queued = true;
 	refcount_inc(&s->refs);
+	perfctr_code_get();	/* the thread may sleep for any time before it sends them */
 	if (!task_work_add(task, &s->work, TWA_RESUME | TWAF_NO_ALLOC))
 		return;
 	/* The task exits, and does not handle signals any more. */
 	s->queued = false;
 	refcount_dec(&s->refs);
+	perfctr_code_put();
 }
 
 u32 perfctr_lost_signals(const struct perfctr_signals *s)

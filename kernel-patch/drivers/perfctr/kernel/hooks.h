@@ -18,6 +18,7 @@
  *
  * module/hooks.c	when the tracepoints are registered; reserved registers
  * module/threads.c	a table of the threads with a context or a mark
+ * module/vector.c	the interrupt of the counters
  * module/rdpmc.c	permission to RDPMC; module/cr4.c writes CR4
  * module/may.c	permission to count, and to access a thread: owner.h
  * module/settings.c	the administrator's settings, read from files
@@ -66,6 +67,9 @@ struct pt_regs;
  *	(struct task_struct *prev, struct task_struct *next): the patch's hook takes the place of
  *	__switch_to_xtra(). Has one of the threads another flag of that function? Then: has one
  *	TIF_PERFCTR, too? Do what the other flags require.
+ * void perfctr_code_get(void), perfctr_code_put(void)
+ *	The driver's code stays between them: for a function that a thread is to call at a later
+ *	time. For get there is a descriptor.
  * PERFCTR_PORT_FEATURES
  *	PERFCTR_FEATURE_* of this port.
  * PERFCTR_ASKING_DISTURBS
@@ -145,12 +149,15 @@ void perfctr_settle_perf(void);
 
 /*
  * perfctr_vector_init(), at boot, lets the counters' interrupt call fn with interrupts off. False:
- * this port has no vector for it, or the machine has no such interrupt. perfctr_route_interrupts()
- * gives the interrupt of this CPU's counters to the driver, or back to perf_events.
+ * the kernel has no vector for it, or the machine has no such interrupt. fn may be called for
+ * interrupts of others, too. perfctr_route_interrupts() gives the interrupt of this CPU's counters
+ * to the driver, or back to perf_events.
  */
 bool perfctr_vector_init(void (*fn)(void));
 bool perfctr_has_vector(void);
 void perfctr_route_interrupts(bool ours);	/* on the CPU; unmasks the interrupt, too */
+/* A local APIC has an entry for the counters if its last entry is at least this one. */
+#define PERFCTR_APIC_LVTS_WITH_PC	4
 
 /* Has the rest of the kernel reserved the register? */
 bool perfctr_evntsel_is_reserved(unsigned int msr);

@@ -65,7 +65,7 @@ struct perfctr_context *perfctr_tree_prepare_child(gfp_t gfp);
 void perfctr_tree_add_child(struct task_struct *child, struct perfctr_context *ctx);
 void perfctr_leave(void);
 void perfctr_tree_remove_member(struct task_struct *task);
-/* periods.c: current executes a file and keeps its context. */
+/* periods.c: current executes a file. It has not left its tree. */
 void perfctr_executes(void);
 
 /* page.c */

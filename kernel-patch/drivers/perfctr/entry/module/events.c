@@ -83,14 +83,17 @@ static bool has_entry(const struct task_struct *task)
 /* child is complete, other threads can find it, and it has not run. current is its parent. */
 static void probe_fork(void *unused, struct task_struct *parent, struct task_struct *child)
 {
+	struct perfctr_context *ctx;
+
 	/* perf_events has mapped nothing there: fork has copied the parent's permission. */
 	if (child->mm && child->mm != parent->mm)
 		atomic_set(&child->mm->context.perf_rdpmc_allowed, 0);
 	if (!has_entry(parent))
 		return;
+	ctx = perfctr_tree_prepare_child(GFP_ATOMIC | __GFP_NOWARN);
 	/* Excludes perfctr_attach(). Interrupts stay on: the lock's holder may call this CPU. */
 	task_lock(child);
-	perfctr_tree_add_child(child, NULL);
+	perfctr_tree_add_child(child, ctx);
 	task_unlock(child);
 }
 
@@ -150,7 +153,10 @@ static void probe_exec(void *unused, struct task_struct *task, pid_t old_pid,
 	local_irq_save(flags);
 	perfctr_pce_leave(task->mm);
 	local_irq_restore(flags);
-	if (has_entry(task) && !perfctr_is_dumpable(task))
+	if (!has_entry(task))
+		return;
+	perfctr_executes();
+	if (!perfctr_is_dumpable(task))
 		queue_leave_work(TWA_RESUME);
 }
 

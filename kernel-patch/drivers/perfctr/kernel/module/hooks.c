@@ -22,24 +22,21 @@ static atomic_t users;		/* descriptors, and threads in the table */
 static DEFINE_MUTEX(events_lock);
 static bool begun;
 
-/* The kernel exports no vector. */
-bool perfctr_vector_init(void (*fn)(void))
-{
-	return false;
-}
-
-bool perfctr_has_vector(void)
-{
-	return false;
-}
-
-void perfctr_route_interrupts(bool ours)
-{
-}
-
 void perfctr_set_events(const struct perfctr_events *told)
 {
 	events = told;
+}
+
+static int begin_events(void)
+{
+	int err = perfctr_vector_begin();
+
+	if (err)
+		return err;
+	err = events->begin();
+	if (err)
+		perfctr_vector_end();
+	return err;
 }
 
 int perfctr_hooks_get(void)
@@ -50,7 +47,7 @@ int perfctr_hooks_get(void)
 		return -EINTR;
 	perfctr_learn_settings();
 	if (!begun)
-		err = events->begin();
+		err = begin_events();
 	if (!err) {
 		begun = true;
 		atomic_inc(&users);
@@ -64,6 +61,7 @@ static void end_unused_events(struct work_struct *work)
 	mutex_lock(&events_lock);
 	if (begun && !atomic_read(&users)) {
 		events->end();
+		perfctr_vector_end();
 		begun = false;
 	}
 	mutex_unlock(&events_lock);

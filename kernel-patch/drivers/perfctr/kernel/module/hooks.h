@@ -8,6 +8,7 @@
 
 #include <linux/atomic.h>
 #include <linux/compiler.h>
+#include <linux/module.h>
 #include <linux/percpu.h>
 #include <linux/types.h>
 #include "rdpmc.h"
@@ -47,6 +48,16 @@ static inline void perfctr_switch_rest(struct task_struct *prev, struct task_str
 {
 }
 
+static inline void perfctr_code_get(void)
+{
+	__module_get(THIS_MODULE);
+}
+
+static inline void perfctr_code_put(void)
+{
+	module_put(THIS_MODULE);
+}
+
 /* Functions of upper rooms, which entry/module/events.c passes to this room. */
 struct perfctr_events {
 	int (*begin)(void);	/* the driver is told from now on; 0 or an error */
@@ -64,6 +75,13 @@ bool perfctr_may_rdpmc_now(struct mm_struct *mm);
 void perfctr_tell_rdpmc(struct mm_struct *mm);
 bool perfctr_cpu_is_not_perfs(void);	/* the driver has taken this CPU's counters */
 DECLARE_PER_CPU(bool, perfctr_idle_watched);
+
+/*
+ * vector.c: between begin and end the interrupts of counters are handled. begin returns 0 or an
+ * error. A machine without such interrupts needs neither, and has no error.
+ */
+int perfctr_vector_begin(void);
+void perfctr_vector_end(void);
 
 /* settings.c: the administrator's settings. */
 void perfctr_settings_open(void);

@@ -16,9 +16,6 @@
 #include "../compat.h"
 #include "../hooks.h"
 
-/* A local APIC has an entry for the performance counters if its last entry is at least this one. */
-#define APIC_LVTS_WITH_PC	4
-
 DEFINE_STATIC_KEY_FALSE(perfctr_gated);
 
 struct perfctr_thread *perfctr_thread_make(struct task_struct *task)
@@ -172,7 +169,7 @@ static void (*vector_fn)(void);
 bool perfctr_vector_init(void (*fn)(void))
 {
 	if (!boot_cpu_has(X86_FEATURE_APIC) || xen_domain() || x86_platform_ipi_callback ||
-	    lapic_get_maxlvt() < APIC_LVTS_WITH_PC)
+	    lapic_get_maxlvt() < PERFCTR_APIC_LVTS_WITH_PC)
 		return false;
 	vector_fn = fn;
 	x86_platform_ipi_callback = fn;

@@ -66,4 +66,12 @@ static inline void perfctr_switch_rest(struct task_struct *prev, struct task_str
 	__switch_to_xtra(prev, next);
 }
 
+static inline void perfctr_code_get(void)
+{
+}
+
+static inline void perfctr_code_put(void)
+{
+}
+
 #endif

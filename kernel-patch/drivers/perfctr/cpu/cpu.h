@@ -56,7 +56,7 @@ int perfctr_call_task(struct task_struct *task, perfctr_task_fn fn, void *arg);
  */
 void perfctr_switch(struct task_struct *prev, struct task_struct *next);
 void perfctr_switch_threads(struct task_struct *prev, struct task_struct *next,
-			    const struct perfctr_thread *from, const struct perfctr_thread *to);
+			    struct perfctr_thread *from, const struct perfctr_thread *to);
 void perfctr_tick_current(void);
 void perfctr_rdpmc_enabled(struct mm_struct *mm);
 void perfctr_cpu_enter(struct perfctr_context *ctx);

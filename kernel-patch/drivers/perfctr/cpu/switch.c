@@ -196,8 +196,7 @@ static void change_context(struct perfctr_cpu *cpu, struct perfctr_context *out,
 	}
 }
 
-/* out, in: the started contexts of prev and next, or NULL. */
-static noinline void switch_contexts_slowly(struct task_struct *prev, struct task_struct *next,
+static __always_inline void switch_contexts(struct task_struct *prev, struct task_struct *next,
 					    struct perfctr_context *out, struct perfctr_context *in)
 {
 	struct perfctr_cpu *cpu = this_cpu_ptr(&perfctr_cpu);
@@ -207,18 +206,27 @@ static noinline void switch_contexts_slowly(struct task_struct *prev, struct tas
 		return;
 	if (perfctr_is_gated())
 		turned = perfctr_gate_turn(prev, next);
-	if (cpu->left && out == in && !turned && !perfctr_user_rdpmc()) {
+	if (cpu->left && out == in && !turned && !perfctr_next_may_rdpmc(prev, next)) {
 		cpu->left = NULL;
 		return;
 	}
 	if (out || in || turned)
 		change_context(cpu, out, in, turned ? next : NULL);
-	if (next->mm && perfctr_user_rdpmc()) {
+	if (next->mm && perfctr_next_may_rdpmc(prev, next)) {
 		if (!cpu->enabled)
 			perfctr_scrub_cpu(cpu, next->mm);
 		if (perfctr_is_gated())
 			perfctr_gate_scrub();
 	}
+}
+
+/* out, in: the started contexts of prev and next, or NULL. */
+static noinline void switch_contexts_slowly(struct task_struct *prev, struct task_struct *next,
+					    struct perfctr_context *out, struct perfctr_context *in)
+{
+	perfctr_switch_begins(next);
+	switch_contexts(prev, next, out, in);
+	perfctr_switch_ends();
 }
 
 static __always_inline void exchange_counter(struct perfctr_cpu *cpu, struct perfctr_page *left,
@@ -250,7 +258,7 @@ static noinline void exchange_threads(struct task_struct *prev, struct task_stru
 	    perfctr_is_gated())
 		goto slowly;
 	if (cpu->foreign || prev->mm != next->mm || !next->mm) {
-		if (perfctr_user_rdpmc() || perfctr_has_page(in))
+		if (perfctr_next_may_rdpmc(prev, next) || perfctr_has_page(in))
 			goto slowly;
 		/* leave_context() determines the owner when it is next called. */
 		cpu->foreign |= cpu->own;
@@ -326,7 +334,7 @@ static __always_inline void switch_watched_threads(struct task_struct *prev,
 	out = from->context;
 	in = to->context;
 	if (out == in) {
-		if (is_counted_alike(from, to, out) && !perfctr_user_rdpmc())
+		if (is_counted_alike(from, to, out) && !perfctr_next_may_rdpmc(prev, next))
 			return;
 	} else if (out && in && out->hw == in->hw) {
 		exchange_threads(prev, next, out, in);
@@ -337,9 +345,10 @@ static __always_inline void switch_watched_threads(struct task_struct *prev,
 
 #ifdef PERFCTR_SWITCH_FINDS_THREADS
 void perfctr_switch_threads(struct task_struct *prev, struct task_struct *next,
-			    const struct perfctr_thread *from, const struct perfctr_thread *to)
+			    struct perfctr_thread *from, const struct perfctr_thread *to)
 {
 	switch_watched_threads(prev, next, from, to);
+	perfctr_thread_left(from);
 }
 #else
 void perfctr_switch(struct task_struct *prev, struct task_struct *next)

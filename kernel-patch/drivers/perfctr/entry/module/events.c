@@ -33,7 +33,7 @@
 
 static DEFINE_PER_CPU(unsigned long, last_tick);	/* jiffies */
 
-static noinline void switch_told_threads(struct task_struct *prev, struct task_struct *next)
+static __always_inline void switch_told_threads(struct task_struct *prev, struct task_struct *next)
 {
 	struct perfctr_thread *out = perfctr_find_thread(prev);
 	struct perfctr_thread *in = perfctr_find_thread(next);
@@ -42,12 +42,7 @@ static noinline void switch_told_threads(struct task_struct *prev, struct task_s
 	__this_cpu_write(perfctr_running, next);
 	if (in)
 		perfctr_thread_settle(in, raw_smp_processor_id());
-	perfctr_forget_perf(next->mm);
-	__this_cpu_write(perfctr_switching_to, next);
 	perfctr_switch_threads(prev, next, out ?: &perfctr_nobody, in ?: &perfctr_nobody);
-	__this_cpu_write(perfctr_switching_to, NULL);
-	if (out)
-		smp_store_release(&out->cpu, PERFCTR_CPU_NONE);	/* after all writes of the switch */
 }
 
 static noinline void switch_to_rdpmc_thread(struct task_struct *next)
@@ -249,7 +244,7 @@ static void handle_update_pce_entry(unsigned long ip, unsigned long parent_ip,
 		return;
 	local_irq_save(flags);
 	perfctr_pce_give_back();
-	WRITE_ONCE(perfctr_rdpmc_always, true);
+	WRITE_ONCE(perfctr_rdpmc_reasons.always, true);
 	if (current->active_mm)
 		perfctr_rdpmc_enabled(current->active_mm);
 	local_irq_restore(flags);
@@ -392,7 +387,7 @@ static int begin_events(void)
 	if (err)
 		return err;
 	WRITE_ONCE(telling, true);
-	WRITE_ONCE(perfctr_rdpmc_always, true);
+	WRITE_ONCE(perfctr_rdpmc_reasons.always, true);
 	if (perfctr_learn_always())
 		mod_delayed_work(system_wq, &learn_work, LEARN_AFTER);
 	return 0;

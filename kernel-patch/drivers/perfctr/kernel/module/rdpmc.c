@@ -34,10 +34,8 @@ static DEFINE_HASHTABLE(spaces, 8);
 static DEFINE_SPINLOCK(spaces_lock);
 static atomic_t no_pages;		/* never written */
 
-static atomic_t n_spaces;
-
 DEFINE_PER_CPU(const struct task_struct *, perfctr_switching_to);
-bool perfctr_rdpmc_always = true;
+union perfctr_rdpmc_reasons perfctr_rdpmc_reasons = { .always = true };
 
 static struct space *find_space(const struct mm_struct *mm)
 {
@@ -72,7 +70,7 @@ int perfctr_space_get(struct mm_struct *mm)
 		new = NULL;
 		space->mm = mm;
 		hash_add_rcu(spaces, &space->node, (unsigned long)mm);
-		atomic_inc(&n_spaces);
+		atomic_inc(&perfctr_rdpmc_reasons.n_spaces);
 	}
 	space->pages++;
 	spin_unlock(&spaces_lock);
@@ -88,7 +86,7 @@ void perfctr_space_put(struct mm_struct *mm)
 	space = find_space(mm);
 	if (!--space->pages) {
 		hash_del_rcu(&space->node);
-		atomic_dec(&n_spaces);
+		atomic_dec(&perfctr_rdpmc_reasons.n_spaces);
 		kfree_rcu(space, rcu);
 	}
 	spin_unlock(&spaces_lock);
@@ -98,7 +96,7 @@ atomic_t *perfctr_rdpmc_pages(struct mm_struct *mm)
 {
 	struct space *space;
 
-	if (!atomic_read(&n_spaces))
+	if (!atomic_read(&perfctr_rdpmc_reasons.n_spaces))
 		return &no_pages;
 	/* space stays: interrupts are off, or the caller has called perfctr_space_get(). */
 	rcu_read_lock();
@@ -134,7 +132,7 @@ bool perfctr_learn_always(void)
 	local_irq_save(flags);
 	mm = current->active_mm;
 	if (mm && !perfctr_has_space(mm) && !is_rdpmc_for_perf(mm)) {
-		WRITE_ONCE(perfctr_rdpmc_always, perfctr_pce_is_set());
+		WRITE_ONCE(perfctr_rdpmc_reasons.always, perfctr_pce_is_set());
 		learned = true;
 	}
 	local_irq_restore(flags);
@@ -145,14 +143,20 @@ bool perfctr_learn_always(void)
  * Also true for a thread that will get the permission by a fault: counts of other threads have to
  * be cleared before it runs. To clear them at the fault would spoil the read that has begun.
  */
+noinline bool perfctr_find_user_rdpmc(const struct task_struct *next)
+{
+	perfctr_forget_perf(next->mm);
+	if (next->mm == current->active_mm)
+		return perfctr_pce_is_set();
+	return perfctr_rdpmc_shows(next) ||
+	       (next->mm && atomic_read(perfctr_rdpmc_pages(next->mm)));
+}
+
 bool perfctr_user_rdpmc(void)
 {
 	const struct task_struct *next = __this_cpu_read(perfctr_switching_to);
 
-	if (!next || next->mm == current->active_mm)
-		return perfctr_pce_is_set();
-	return perfctr_rdpmc_shows(next) ||
-	       (next->mm && atomic_read(perfctr_rdpmc_pages(next->mm)));
+	return next ? perfctr_next_may_rdpmc(current, next) : perfctr_pce_is_set();
 }
 
 void perfctr_update_pce(void)
@@ -169,7 +173,7 @@ void perfctr_update_pce(void)
 		perfctr_tell_rdpmc(mm);
 		perfctr_pce_change(true);
 	} else if (!may && perfctr_pce_is_set() && !is_rdpmc_for_perf(mm) &&
-		   (!READ_ONCE(perfctr_rdpmc_always) || perfctr_has_space(mm))) {
+		   (!READ_ONCE(perfctr_rdpmc_reasons.always) || perfctr_has_space(mm))) {
 		/* If the reason why PCE was set is unknown, the fault of the next RDPMC tells. */
 		perfctr_pce_change(false);
 	}

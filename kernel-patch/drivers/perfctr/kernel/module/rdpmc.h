@@ -8,12 +8,22 @@
 #include <linux/mm_types.h>
 #include <linux/percpu.h>
 #include <linux/sched.h>
+#include <linux/types.h>
 
 struct pt_regs;
 
 /* The thread to which the CPU switches, before its address space. NULL: no switch is under way. */
 DECLARE_PER_CPU(const struct task_struct *, perfctr_switching_to);
-extern bool perfctr_rdpmc_always;	/* all processes may RDPMC, or that is not known */
+/* Why threads may RDPMC that perf_events does not let. any is 0 if no thread may. */
+union perfctr_rdpmc_reasons {
+	struct {
+		atomic_t n_spaces;	/* address spaces with mapped state pages */
+		bool always;		/* all processes may RDPMC, or that is not known */
+	};
+	u64 any;
+};
+
+extern union perfctr_rdpmc_reasons perfctr_rdpmc_reasons;
 bool perfctr_learn_always(void);	/* true: it could not be learned, ask later */
 bool perfctr_has_space(const struct mm_struct *mm);
 /* True: the code at the fault is not in memory, and is looked at before user mode goes on. */
@@ -22,7 +32,7 @@ bool perfctr_wait_for_code(struct pt_regs *regs);
 /* Will the kernel let next RDPMC when it has switched to next's address space? */
 static __always_inline bool perfctr_rdpmc_shows(const struct task_struct *next)
 {
-	return next->mm && (READ_ONCE(perfctr_rdpmc_always) ||
+	return next->mm && (READ_ONCE(perfctr_rdpmc_reasons.always) ||
 			    atomic_read(&next->mm->context.perf_rdpmc_allowed));
 }
 
@@ -36,6 +46,34 @@ static __always_inline void perfctr_forget_perf(struct mm_struct *mm)
 {
 	if (mm && unlikely(atomic_read(&mm->context.perf_rdpmc_allowed)))
 		perfctr_forget_noted(mm);
+}
+
+bool perfctr_find_user_rdpmc(const struct task_struct *next);
+
+/*
+ * If next keeps the address space of prev, CR4.PCE tells. Otherwise the kernel sets CR4.PCE by its
+ * own rule, and the driver handles the faults of address spaces that have state pages.
+ */
+static __always_inline bool perfctr_next_may_rdpmc(const struct task_struct *prev,
+						   const struct task_struct *next)
+{
+	const struct mm_struct *mm = next->mm;
+
+	return unlikely(mm == prev->active_mm || READ_ONCE(perfctr_rdpmc_reasons.any) ||
+			(mm && atomic_read(&mm->context.perf_rdpmc_allowed))) &&
+	       perfctr_find_user_rdpmc(next);
+}
+
+/* The CPU is about to switch to next, on a path that calls perfctr_user_rdpmc(). */
+static __always_inline void perfctr_switch_begins(const struct task_struct *next)
+{
+	perfctr_forget_perf(next->mm);
+	__this_cpu_write(perfctr_switching_to, next);
+}
+
+static __always_inline void perfctr_switch_ends(void)
+{
+	__this_cpu_write(perfctr_switching_to, NULL);
 }
 
 #endif

@@ -81,6 +81,13 @@ static __always_inline void perfctr_thread_settle(struct perfctr_thread *thread,
 	}
 }
 
+/* The switch away from the thread has written all it had to. */
+static __always_inline void perfctr_thread_left(struct perfctr_thread *thread)
+{
+	if (thread != &perfctr_nobody)
+		smp_store_release(&thread->cpu, PERFCTR_CPU_NONE);
+}
+
 void perfctr_threads_init(void);
 /* Returns some thread of the table, with a reference, or NULL if the table is empty. */
 struct task_struct *perfctr_first_thread(void);

@@ -34,6 +34,20 @@ static __always_inline bool perfctr_user_rdpmc(void)
 	return this_cpu_read(cpu_tlbstate.cr4) & X86_CR4_PCE;
 }
 
+static __always_inline bool perfctr_next_may_rdpmc(const struct task_struct *prev,
+						   const struct task_struct *next)
+{
+	return perfctr_user_rdpmc();
+}
+
+static __always_inline void perfctr_switch_begins(const struct task_struct *next)
+{
+}
+
+static __always_inline void perfctr_switch_ends(void)
+{
+}
+
 static inline atomic_t *perfctr_rdpmc_pages(struct mm_struct *mm)
 {
 	return &mm->context.perfctr_rdpmc_pages;

@@ -74,13 +74,21 @@ static inline bool is_context_entered(const struct perfctr_context *ctx)
 }
 
 /*
+ * Returns the shared context that current has given up on its way to exit, and that counts on here,
+ * or NULL.
+ */
+static inline struct perfctr_context *context_left_here(void)
+{
+	return PERFCTR_TELLS_TO_THE_END ? this_cpu_read(perfctr_cpu.left) : NULL;
+}
+
+/*
  * Returns the context of a thread that runs here, if it is counted, else NULL. A shared context may
  * be started and not yet be entered on this CPU, or be stopped and not yet be left.
  */
 static inline struct perfctr_context *entered_context(const struct perfctr_thread *thread)
 {
-	struct perfctr_context *ctx = READ_ONCE(thread->context) ?:
-				      this_cpu_read(perfctr_cpu.left);
+	struct perfctr_context *ctx = READ_ONCE(thread->context) ?: context_left_here();
 
 	return ctx && is_context_entered(ctx) ? ctx : NULL;
 }

@@ -55,8 +55,12 @@ int perfctr_call_task(struct task_struct *task, perfctr_task_fn fn, void *arg);
  * context's thread.
  */
 void perfctr_switch(struct task_struct *prev, struct task_struct *next);
-void perfctr_switch_threads(struct task_struct *prev, struct task_struct *next,
-			    struct perfctr_thread *from, const struct perfctr_thread *to);
+/* The order of parameters is that of the tracepoint's, which so need not be moved. */
+void perfctr_switch_threads(struct perfctr_thread *from, const struct perfctr_thread *to,
+			    struct task_struct *prev, struct task_struct *next);
+/* As perfctr_switch_threads(), where from or to is the entry of a thread that is not watched. */
+void perfctr_switch_one(struct perfctr_thread *from, const struct perfctr_thread *to,
+			struct task_struct *prev, struct task_struct *next);
 void perfctr_tick_current(void);
 void perfctr_rdpmc_enabled(struct mm_struct *mm);
 void perfctr_cpu_enter(struct perfctr_context *ctx);

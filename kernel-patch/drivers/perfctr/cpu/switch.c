@@ -206,7 +206,8 @@ static __always_inline void switch_contexts(struct task_struct *prev, struct tas
 		return;
 	if (perfctr_is_gated())
 		turned = perfctr_gate_turn(prev, next);
-	if (cpu->left && out == in && !turned && !perfctr_next_may_rdpmc(prev, next)) {
+	if (PERFCTR_TELLS_TO_THE_END && cpu->left && out == in && !turned &&
+	    !perfctr_next_may_rdpmc(prev, next)) {
 		cpu->left = NULL;
 		return;
 	}
@@ -220,13 +221,14 @@ static __always_inline void switch_contexts(struct task_struct *prev, struct tas
 	}
 }
 
-/* out, in: the started contexts of prev and next, or NULL. */
+/* from: prev's entry. out, in: the started contexts of prev and next, or NULL. */
 static noinline void switch_contexts_slowly(struct task_struct *prev, struct task_struct *next,
+					    struct perfctr_thread *from,
 					    struct perfctr_context *out, struct perfctr_context *in)
 {
 	perfctr_switch_begins(next);
 	switch_contexts(prev, next, out, in);
-	perfctr_switch_ends();
+	perfctr_switch_ends(from);
 }
 
 static __always_inline void exchange_counter(struct perfctr_cpu *cpu, struct perfctr_page *left,
@@ -244,8 +246,10 @@ static __always_inline void exchange_counter(struct perfctr_cpu *cpu, struct per
  * exchanges the threads. Otherwise, and if counters have to be cleared or gates turned, this takes
  * the slow path.
  */
-static noinline void exchange_threads(struct task_struct *prev, struct task_struct *next,
-				      struct perfctr_context *out, struct perfctr_context *in)
+static PERFCTR_EXCHANGE void exchange_threads(struct task_struct *prev, struct task_struct *next,
+					      struct perfctr_thread *from,
+					      struct perfctr_context *out,
+					      struct perfctr_context *in)
 {
 	struct perfctr_cpu *cpu = this_cpu_ptr(&perfctr_cpu);
 	const struct perfctr_hw_control *hw = in->hw;
@@ -280,15 +284,17 @@ static noinline void exchange_threads(struct task_struct *prev, struct task_stru
 		for (i = 0; i < n; i++) {
 			u64 value;
 
-			rdpmcl(hw->event[i].rdpmc, value);
+			value = perfctr_rdpmc(hw->event[i].rdpmc);
 			exchange_counter(cpu, left, entered, hw, i, value);
 		}
 	}
 	perfctr_page_end(entered);
 	perfctr_page_end(left);
+	perfctr_thread_left(from);
 	return;
 slowly:
-	switch_contexts_slowly(prev, next, out->started ? out : NULL, in->started ? in : NULL);
+	switch_contexts_slowly(prev, next, from, out->started ? out : NULL,
+			       in->started ? in : NULL);
 }
 
 /*
@@ -307,11 +313,12 @@ static __always_inline bool is_counted_alike(const struct perfctr_thread *from,
 }
 
 static noinline void switch_threads_with_rest(struct task_struct *prev, struct task_struct *next,
-					      const struct perfctr_thread *from,
+					      struct perfctr_thread *from,
 					      const struct perfctr_thread *to)
 {
 	if (perfctr_switch_is_ours(prev, next))
-		switch_contexts_slowly(prev, next, entered_context(from), started_context(to));
+		switch_contexts_slowly(prev, next, from, entered_context(from),
+				       started_context(to));
 	perfctr_switch_rest(prev, next);
 }
 
@@ -321,7 +328,7 @@ static noinline void switch_threads_with_rest(struct task_struct *prev, struct t
  */
 static __always_inline void switch_watched_threads(struct task_struct *prev,
 						   struct task_struct *next,
-						   const struct perfctr_thread *from,
+						   struct perfctr_thread *from,
 						   const struct perfctr_thread *to)
 {
 	struct perfctr_context *out, *in;
@@ -334,21 +341,28 @@ static __always_inline void switch_watched_threads(struct task_struct *prev,
 	out = from->context;
 	in = to->context;
 	if (out == in) {
-		if (is_counted_alike(from, to, out) && !perfctr_next_may_rdpmc(prev, next))
+		if (is_counted_alike(from, to, out) && !perfctr_next_may_rdpmc(prev, next)) {
+			perfctr_thread_left(from);
 			return;
+		}
 	} else if (out && in && out->hw == in->hw) {
-		exchange_threads(prev, next, out, in);
+		exchange_threads(prev, next, from, out, in);
 		return;
 	}
-	switch_contexts_slowly(prev, next, entered_context(from), started_context(to));
+	switch_contexts_slowly(prev, next, from, entered_context(from), started_context(to));
 }
 
 #ifdef PERFCTR_SWITCH_FINDS_THREADS
-void perfctr_switch_threads(struct task_struct *prev, struct task_struct *next,
-			    struct perfctr_thread *from, const struct perfctr_thread *to)
+void perfctr_switch_threads(struct perfctr_thread *from, const struct perfctr_thread *to,
+			    struct task_struct *prev, struct task_struct *next)
 {
 	switch_watched_threads(prev, next, from, to);
-	perfctr_thread_left(from);
+}
+
+void perfctr_switch_one(struct perfctr_thread *from, const struct perfctr_thread *to,
+			struct task_struct *prev, struct task_struct *next)
+{
+	switch_contexts_slowly(prev, next, from, entered_context(from), started_context(to));
 }
 #else
 void perfctr_switch(struct task_struct *prev, struct task_struct *next)

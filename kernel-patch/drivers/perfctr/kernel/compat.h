@@ -33,6 +33,7 @@ static inline void vm_flags_mod(struct vm_area_struct *vma, vm_flags_t set, vm_f
 
 #define rdmsrl(msr, value)	rdmsrq(msr, value)
 #define wrmsrl(msr, value)	wrmsrq(msr, value)
+#define native_wrmsrl(msr, value)	native_wrmsrq(msr, value)
 #define rdmsrl_safe(msr, value)	rdmsrq_safe(msr, value)
 #define wrmsrl_safe(msr, value)	wrmsrq_safe(msr, value)
 #define rdpmcl(counter, value)	((value) = rdpmc(counter))

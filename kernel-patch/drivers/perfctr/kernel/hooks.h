@@ -60,6 +60,13 @@ struct pt_regs;
  * bool perfctr_user_rdpmc(void)
  *	May the thread to which this CPU returns, or is about to switch, execute RDPMC in user mode?
  *	Interrupts off.
+ * bool perfctr_next_may_rdpmc(const struct task_struct *prev, const struct task_struct *next)
+ *	The same during the switch from prev to next.
+ * void perfctr_switch_begins(const struct task_struct *next)
+ * void perfctr_switch_ends(struct perfctr_thread *from)
+ *	Between these two a switch may call perfctr_user_rdpmc() and perfctr_update_pce().
+ * void perfctr_thread_left(struct perfctr_thread *from)
+ *	As perfctr_switch_ends(), for a switch that has not begun in this sense. from is told.
  * atomic_t *perfctr_rdpmc_pages(struct mm_struct *mm)
  *	How many pages of contexts with events are mapped in mm. Read with interrupts off, or
  *	between perfctr_space_get() and _put(); written between these alone.
@@ -78,12 +85,15 @@ struct pt_regs;
  * PERFCTR_TELLS_TO_THE_END
  *	Is the driver told of the last switch from a watched thread that exits, even when the thread
  *	has no context any more?
+ * PERFCTR_EXCHANGE
+ *	noinline, or __always_inline where the callers of the switch have sorted out the threads
+ *	that do not exchange their counters.
  */
 
 /*
- * A caller that changes a thread's context or mark does so between make or pin, and put. make may
- * sleep, and returns NULL if there is no memory. pin may return NULL if the thread has neither. put
- * accepts NULL.
+ * A caller that changes a thread's context or mark does so between make or pin, and put, and has a
+ * reference to the task until put has returned. make may sleep, and returns NULL if there is no
+ * memory. pin may return NULL if the thread has neither. put accepts NULL.
  */
 struct perfctr_thread *perfctr_thread_make(struct task_struct *task);
 struct perfctr_thread *perfctr_thread_pin(struct task_struct *task);

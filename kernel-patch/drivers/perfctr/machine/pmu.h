@@ -15,6 +15,7 @@
 #include <linux/refcount.h>
 #include <linux/types.h>
 #include "../kernel/compat.h"
+#include <asm/cpufeature.h>
 #include <asm/msr.h>
 
 #define PERFCTR_FIXED_SLOT	32
@@ -191,6 +192,37 @@ struct perfctr_pmu {
 	bool (*intact)(u64 slots);
 };
 
+/*
+ * With CONFIG_PARAVIRT the kernel calls functions to access registers, in case it is a guest of Xen
+ * that has to ask for that. probe.c has tried that RDPMC works as an instruction.
+ */
+static __always_inline u64 perfctr_rdpmc(u32 counter)
+{
+#ifdef CONFIG_PARAVIRT
+	u32 low, high;
+
+	asm volatile("rdpmc" : "=a" (low), "=d" (high) : "c" (counter));
+	return low | (u64)high << 32;
+#else
+	u64 value;
+
+	rdpmcl(counter, value);
+	return value;
+#endif
+}
+
+/* Writes the register that starts and stops counters at a switch. */
+static __always_inline void perfctr_wrmsr(u32 msr, u64 value)
+{
+#ifdef CONFIG_PARAVIRT
+	if (likely(!cpu_feature_enabled(X86_FEATURE_XENPV))) {
+		native_wrmsrl(msr, value);
+		return;
+	}
+#endif
+	wrmsrl(msr, value);
+}
+
 /* Inline, because a switch reads all counters. */
 static __always_inline void perfctr_read_counters(const struct perfctr_pmu *pmu,
 						  const struct perfctr_hw_control *hw, u64 *value)
@@ -203,7 +235,7 @@ static __always_inline void perfctr_read_counters(const struct perfctr_pmu *pmu,
 		return;
 	}
 	for (i = 0; i < n; i++)
-		rdpmcl(hw->event[i].rdpmc, value[i]);
+		value[i] = perfctr_rdpmc(hw->event[i].rdpmc);
 }
 
 /* pmu.c */

@@ -33,18 +33,6 @@
 
 static DEFINE_PER_CPU(unsigned long, last_tick);	/* jiffies */
 
-static __always_inline void switch_told_threads(struct task_struct *prev, struct task_struct *next)
-{
-	struct perfctr_thread *out = perfctr_find_thread(prev);
-	struct perfctr_thread *in = perfctr_find_thread(next);
-
-	/* Before the gates look for their sessions, with a full barrier: see perfctr_cpu_runs(). */
-	__this_cpu_write(perfctr_running, next);
-	if (in)
-		perfctr_thread_settle(in, raw_smp_processor_id());
-	perfctr_switch_threads(prev, next, out ?: &perfctr_nobody, in ?: &perfctr_nobody);
-}
-
 static noinline void switch_to_rdpmc_thread(struct task_struct *next)
 {
 	perfctr_forget_perf(next->mm);
@@ -56,12 +44,21 @@ static noinline void switch_to_rdpmc_thread(struct task_struct *next)
 static void probe_switch(void *unused, bool preempt, struct task_struct *prev,
 			 struct task_struct *next, unsigned int prev_state)
 {
+	struct perfctr_thread *out = __this_cpu_read(perfctr_running);
+	struct perfctr_thread *in = perfctr_find_told(next);
+
 	perfctr_pce_leave(next->mm);
-	if (perfctr_may_be_told(prev) || perfctr_may_be_told(next) ||
-	    unlikely(__this_cpu_read(perfctr_idle_watched)))
-		switch_told_threads(prev, next);
-	else if (unlikely(perfctr_rdpmc_shows(next)))
+	if (unlikely(in) && perfctr_thread_comes(in, next)) {
+		if (out)
+			perfctr_switch_threads(out, in, prev, next);
+		else
+			perfctr_switch_one(&perfctr_nobody, in, prev, next);
+	} else if (in || out || __this_cpu_read(perfctr_idle_watched)) {
+		__this_cpu_write(perfctr_running, NULL);
+		perfctr_switch_one(out ?: &perfctr_nobody, &perfctr_nobody, prev, next);
+	} else if (unlikely(perfctr_rdpmc_shows(next))) {
 		switch_to_rdpmc_thread(next);
+	}
 }
 
 /* Since Linux 7 the probe of a tracepoint can be preempted, and is not an RCU reader by itself. */
@@ -157,7 +154,7 @@ static void probe_exec(void *unused, struct task_struct *task, pid_t old_pid,
 
 static void tick_this_cpu(void)
 {
-	bool told = perfctr_may_be_told(current) || perfctr_is_gated();
+	bool told = __this_cpu_read(perfctr_running) || perfctr_is_gated();
 	unsigned long flags, now = jiffies;
 
 	if (!told && !static_branch_unlikely(&perfctr_shows_uncore))

@@ -17,6 +17,7 @@
 #define PERFCTR_PORT_FEATURES	PERFCTR_FEATURE_MODULE
 #define PERFCTR_ASKING_DISTURBS	true
 #define PERFCTR_TELLS_TO_THE_END	false
+#define PERFCTR_EXCHANGE	__always_inline
 #define PERFCTR_SWITCH_FINDS_THREADS	/* the probe passes them to perfctr_switch_threads() */
 
 /* hooks.c */

@@ -9,6 +9,7 @@
 #include <linux/percpu.h>
 #include <linux/sched.h>
 #include <linux/types.h>
+#include "threads.h"
 
 struct pt_regs;
 
@@ -67,13 +68,15 @@ static __always_inline bool perfctr_next_may_rdpmc(const struct task_struct *pre
 /* The CPU is about to switch to next, on a path that calls perfctr_user_rdpmc(). */
 static __always_inline void perfctr_switch_begins(const struct task_struct *next)
 {
-	perfctr_forget_perf(next->mm);
 	__this_cpu_write(perfctr_switching_to, next);
 }
 
-static __always_inline void perfctr_switch_ends(void)
+/* from: the entry of the thread that was left, or perfctr_nobody */
+static __always_inline void perfctr_switch_ends(struct perfctr_thread *from)
 {
 	__this_cpu_write(perfctr_switching_to, NULL);
+	if (from->task)
+		perfctr_thread_left(from);
 }
 
 #endif

@@ -14,15 +14,15 @@
 #include "../threads.h"
 
 struct hlist_head perfctr_threads[1 << PERFCTR_HASH_BITS];
-u16 perfctr_n_told[1 << PERFCTR_HASH_BITS];
 struct perfctr_thread perfctr_nobody = { .cpu = PERFCTR_CPU_NONE };
-DEFINE_PER_CPU(const struct task_struct *, perfctr_running);
+DEFINE_PER_CPU(struct perfctr_thread *, perfctr_running);
+DEFINE_PER_CPU(const struct task_struct *, perfctr_last_told);
 
 /*
- * Each lock guards some chains: their lists, their elements of perfctr_n_told, and the pins,
- * watched and told of their entries. No CPU holds two of them. A CPU holds one for some 50
- * instructions, and each has a cache line of its own: even hundreds of CPUs that do nothing but
- * fork seldom meet at one of 64. A lock for each chain would take 256 KB.
+ * Each lock guards some chains: their lists, and the pins, watched and told of their entries. No
+ * CPU holds two of them. A CPU holds one for some 50 instructions, and each has a cache line of its
+ * own: even hundreds of CPUs that do nothing but fork seldom meet at one of 64. A lock for each
+ * chain would take 256 KB.
  */
 #define N_LOCKS	64
 static struct chains_lock {
@@ -56,7 +56,8 @@ static raw_spinlock_t *lock_of_task(const struct task_struct *task)
 static void set_entry_running(struct perfctr_thread *thread)
 {
 	WRITE_ONCE(thread->cpu, smp_processor_id());
-	__this_cpu_write(perfctr_running, thread->task);
+	__this_cpu_write(perfctr_running, thread);
+	__this_cpu_write(perfctr_last_told, thread->task);
 }
 
 /*
@@ -65,16 +66,14 @@ static void set_entry_running(struct perfctr_thread *thread)
  */
 static void update_entry_told(struct perfctr_thread *thread)
 {
-	u16 *n = &perfctr_n_told[perfctr_hash(thread->task)];
 	bool told = thread->watched || thread->pins;
 
 	/* The caller that had it told before may not know where it runs: only current knows. */
 	if (told && thread->task == current)
 		set_entry_running(thread);
-	if (told == thread->told)
+	if (told == !!thread->told)
 		return;
-	thread->told = told;
-	WRITE_ONCE(*n, *n + (told ? 1 : -1));
+	WRITE_ONCE(thread->told, told ? thread->task : NULL);
 	if (told && thread->task != current)
 		WRITE_ONCE(thread->cpu, PERFCTR_CPU_UNKNOWN);
 }
@@ -95,14 +94,16 @@ struct perfctr_thread *perfctr_thread_pin(struct task_struct *task)
 	return thread;
 }
 
-/* Under the chain's lock. */
+/*
+ * Under the chain's lock. The CPU that runs the thread may have the entry in perfctr_running. A
+ * switch under way either finds that the entry is not told any more, or this finds its CPU.
+ */
 static void remove_entry(struct perfctr_thread *thread)
 {
-	u16 *n = &perfctr_n_told[perfctr_hash(thread->task)];
-
 	hlist_del_rcu(&thread->node);
-	if (thread->told)
-		WRITE_ONCE(*n, *n - 1);
+	WRITE_ONCE(thread->told, NULL);
+	smp_mb();	/* told before task_cpu(); perfctr_thread_comes() has the opposite order */
+	cmpxchg(per_cpu_ptr(&perfctr_running, task_cpu(thread->task)), thread, NULL);
 }
 
 void perfctr_thread_put(struct perfctr_thread *thread)
@@ -297,10 +298,10 @@ int perfctr_call_still(struct task_struct *task, void (*fn)(void *arg), void *ar
 }
 
 /*
- * A switch to a told thread writes perfctr_running, and the CPU into the thread's entry, before it
- * reads what it has to do. After later switches to threads that are not told, perfctr_running is
- * old: that thread may run on another CPU, or may have exited. So the pointer is only compared, and
- * the entry's CPU decides.
+ * A switch to a told thread writes perfctr_last_told, and the CPU into the thread's entry, before
+ * it reads what it has to do. After later switches to threads that are not told, perfctr_last_told
+ * is old: that thread may run on another CPU, or may have exited. So the pointer is only compared,
+ * and the entry's CPU decides.
  */
 bool perfctr_cpu_runs(unsigned int cpu, const void *of)
 {
@@ -308,9 +309,9 @@ bool perfctr_cpu_runs(unsigned int cpu, const void *of)
 	bool found = false;
 	int its_cpu;
 
-	smp_mb();	/* the caller's writes before the CPU; see probe_switch() */
+	smp_mb();	/* the caller's writes before the CPU; see perfctr_thread_comes() */
 	rcu_read_lock();
-	thread = perfctr_find_thread(READ_ONCE(per_cpu(perfctr_running, cpu)));
+	thread = perfctr_find_thread(READ_ONCE(per_cpu(perfctr_last_told, cpu)));
 	if (thread) {
 		/* Pairs with the release at the end of a switch away from it. */
 		its_cpu = smp_load_acquire(&thread->cpu);

@@ -14,14 +14,14 @@
 #include <linux/types.h>
 
 struct perfctr_thread {
+	struct hlist_node node;
+	const struct task_struct *told;	/* task, while its switches are told; else NULL */
+	struct task_struct *task;
 	struct perfctr_context *context;
 	struct perfctr_mark *mark;
-	struct hlist_node node;
-	struct task_struct *task;
 	int cpu;		/* the CPU that runs it, or PERFCTR_CPU_*; valid while it is told */
 	unsigned int pins;	/* by callers that are about to change it */
 	bool watched;		/* by perfctr_watch() */
-	bool told;		/* watched or pinned: its switches are told */
 	bool dropping;		/* leave is queued */
 	bool holds_module;	/* until leave has run */
 	struct callback_head leave;
@@ -32,22 +32,20 @@ struct perfctr_thread {
 #define PERFCTR_CPU_UNKNOWN	(-2)
 #define PERFCTR_CPU_LOCKED	(-3)	/* it does not run, and a switch to it waits */
 
-/* A switch first looks only at the number of told threads in the chains of its two threads. */
 #define PERFCTR_HASH_BITS	12
 extern struct hlist_head perfctr_threads[1 << PERFCTR_HASH_BITS];
-extern u16 perfctr_n_told[1 << PERFCTR_HASH_BITS];
 extern struct perfctr_thread perfctr_nobody;	/* never written */
+/*
+ * The entry of the thread that this CPU runs, if its switches are told, else NULL. For this CPU
+ * alone, with interrupts off: other CPUs only clear it, when they remove the entry.
+ */
+DECLARE_PER_CPU(struct perfctr_thread *, perfctr_running);
 /* The thread that the CPU's last told switch began to run; only compared, never dereferenced. */
-DECLARE_PER_CPU(const struct task_struct *, perfctr_running);
+DECLARE_PER_CPU(const struct task_struct *, perfctr_last_told);
 
 static __always_inline u32 perfctr_hash(const struct task_struct *task)
 {
 	return hash_ptr(task, PERFCTR_HASH_BITS);
-}
-
-static __always_inline bool perfctr_may_be_told(const struct task_struct *task)
-{
-	return READ_ONCE(perfctr_n_told[perfctr_hash(task)]);
 }
 
 /* Under RCU, or under the lock of its chain. */
@@ -81,11 +79,35 @@ static __always_inline void perfctr_thread_settle(struct perfctr_thread *thread,
 	}
 }
 
-/* The switch away from the thread has written all it had to. */
+/* Interrupts are off. NULL: the task has no entry, or its switches are not told. */
+static __always_inline struct perfctr_thread *perfctr_find_told(const struct task_struct *task)
+{
+	struct perfctr_thread *thread;
+
+	hlist_for_each_entry_rcu(thread, &perfctr_threads[perfctr_hash(task)], node)
+		if (READ_ONCE(thread->told) == task)
+			return thread;
+	return NULL;
+}
+
+/*
+ * A switch begins to run thread->task. perfctr_running outlives this switch, so it must not keep an
+ * entry that is being removed: see remove_entry(). False: the entry is not told any more.
+ */
+static __always_inline bool perfctr_thread_comes(struct perfctr_thread *thread,
+						 const struct task_struct *task)
+{
+	__this_cpu_write(perfctr_running, thread);
+	__this_cpu_write(perfctr_last_told, task);
+	/* Before the gates look for their sessions, too: see perfctr_cpu_runs(). */
+	perfctr_thread_settle(thread, raw_smp_processor_id());
+	return likely(READ_ONCE(thread->told) == task);
+}
+
+/* The switch away from the thread, which is not perfctr_nobody, has written all it had to. */
 static __always_inline void perfctr_thread_left(struct perfctr_thread *thread)
 {
-	if (thread != &perfctr_nobody)
-		smp_store_release(&thread->cpu, PERFCTR_CPU_NONE);
+	smp_store_release(&thread->cpu, PERFCTR_CPU_NONE);	/* see perfctr_cpu_runs() */
 }
 
 void perfctr_threads_init(void);

@@ -10,6 +10,7 @@
 #define PERFCTR_PORT_FEATURES	0
 #define PERFCTR_ASKING_DISTURBS	false
 #define PERFCTR_TELLS_TO_THE_END	true
+#define PERFCTR_EXCHANGE	noinline
 
 static __always_inline struct perfctr_thread *perfctr_thread(const struct task_struct *task)
 {
@@ -44,7 +45,11 @@ static __always_inline void perfctr_switch_begins(const struct task_struct *next
 {
 }
 
-static __always_inline void perfctr_switch_ends(void)
+static __always_inline void perfctr_switch_ends(struct perfctr_thread *from)
+{
+}
+
+static __always_inline void perfctr_thread_left(struct perfctr_thread *thread)
 {
 }
 

@@ -195,12 +195,12 @@ static void hybrid_clear(u64 slots)
 
 static void arch_enable(u64 slots)
 {
-	wrmsrl(MSR_CORE_PERF_GLOBAL_CTRL, slots);
+	perfctr_wrmsr(MSR_CORE_PERF_GLOBAL_CTRL, slots);
 }
 
 static void hybrid_enable(u64 slots)
 {
-	wrmsrl(MSR_CORE_PERF_GLOBAL_CTRL, slots & this_kind()->counters);
+	perfctr_wrmsr(MSR_CORE_PERF_GLOBAL_CTRL, slots & this_kind()->counters);
 }
 
 /*

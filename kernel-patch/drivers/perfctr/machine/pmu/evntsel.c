@@ -114,7 +114,7 @@ static void evntsel_enable(u64 slots)
 
 	cpu->running = slots;
 	if (layout.global_ctl)
-		wrmsrl(layout.global_ctl, slots);
+		perfctr_wrmsr(layout.global_ctl, slots);
 	else
 		evntsel_apply(cpu);
 }

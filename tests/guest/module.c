@@ -35,11 +35,6 @@ static uint64_t round_trip(void)
 	return measure_round_trips(NULL, 0, NULL, 0).instructions;
 }
 
-static uint64_t round_trip_of(const struct event *own, const struct event *other)
-{
-	return measure_round_trips(own, !!own, other, !!other).instructions;
-}
-
 #define REPETITIONS 5
 
 static uint64_t shorter(uint64_t a, uint64_t b)
@@ -47,10 +42,20 @@ static uint64_t shorter(uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
+/* Debian's kernel takes a path that is 8 instructions longer for some time. */
+static uint64_t shortest_round_trip(const struct event *own, const struct event *other)
+{
+	uint64_t shortest = UINT64_MAX;
+
+	for (int i = 0; i < REPETITIONS; i++)
+		shortest = shorter(shortest,
+				   measure_round_trips(own, !!own, other, !!other).instructions);
+	return shortest;
+}
+
 /*
  * A process counts and sleeps on another CPU: all switches of others pass through the module. A
- * round trip is two switches. Debian's kernel takes a path that is 8 instructions longer for some
- * time, whether anybody counts or not. So the test compares the shortest round trips.
+ * round trip is two switches.
  */
 START_TEST(others_pay_at_most_45_instructions_a_switch_and_nothing_when_nobody_counts)
 {
@@ -76,23 +81,22 @@ START_TEST(others_pay_at_most_45_instructions_a_switch_and_nothing_when_nobody_c
 END_TEST
 
 /*
- * perfctr(4), MODULE, has the numbers that are printed here. Debian's kernel does not always take
- * the same path. Half of what perf_events adds to a switch (docs/performance.md: 20 times 126) is
- * always enough.
+ * With the patch, a switch costs 127 instructions more where both threads count, and 176 where one
+ * does (docs/performance.md). docs/performance.md says what the module's have to do beside that.
  */
-START_TEST(a_monitored_switch_costs_far_less_than_one_of_perf_events)
+START_TEST(a_monitored_switch_costs_at_most_60_instructions_more_than_with_the_patch)
 {
 	static const struct event event = { 0, USER(INSTRUCTIONS) };
 	uint64_t base, one, both;
 
 	sleep_us(SETTLE_US);
-	base = round_trip();
-	one = round_trip_of(&event, NULL);
-	both = round_trip_of(&event, &event);
+	base = shortest_round_trip(NULL, NULL);
+	one = shortest_round_trip(&event, NULL);
+	both = shortest_round_trip(&event, &event);
 	printf("added to a round trip: %llu where one counts, %llu where both do\n",
 	       (unsigned long long)(one - base), (unsigned long long)(both - base));
-	ck_assert_uint_le(one - base, 2 * 1000);
-	ck_assert_uint_le(both - base, 2 * 1000);
+	ck_assert_uint_le(one - base, 2 * (176 + 60));
+	ck_assert_uint_le(both - base, 2 * (127 + 60));
 }
 END_TEST
 
@@ -120,7 +124,7 @@ END_TEST
 
 SUITE(module_cost, a_control_looks_for_no_files,
       others_pay_at_most_45_instructions_a_switch_and_nothing_when_nobody_counts,
-      a_monitored_switch_costs_far_less_than_one_of_perf_events)
+      a_monitored_switch_costs_at_most_60_instructions_more_than_with_the_patch)
 
 static void fork_and_exit(void)
 {

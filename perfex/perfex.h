@@ -256,7 +256,7 @@ void complain_of_start(const char *backend, int error);
 void complain_of_control(const char *backend, int error, const struct perfctr_control *control,
 			 const struct perfctr_pmu_info *info);
 /* Is this a name of the driver's backend, which is shown as "module" if the driver is one? */
-bool is_driver(const char *backend);
+#define is_driver(backend) (strcmp(backend, DRIVER) == 0 || strcmp(backend, "module") == 0)
 /*
  * Is the driver the backend that the library uses by default?  PERFCTR_BACKEND in the environment
  * may name another.

@@ -11,11 +11,6 @@ const char *advice_for(int error)
 	return error == EMFILE ? "; raise the limit by: ulimit -n 65536" : "";
 }
 
-bool is_driver(const char *backend)
-{
-	return strcmp(backend, DRIVER) == 0 || strcmp(backend, "module") == 0;
-}
-
 bool driver_is_default(void)
 {
 	struct perfctr_backend_info info = { 0 };

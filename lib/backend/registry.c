@@ -49,8 +49,8 @@ static int describe_backend(const struct perfctr_backend *backend,
 			    struct perfctr_backend_info *info, struct perfctr_pmu_info *pmu)
 {
 	memset(info, 0, sizeof(*info));
-	snprintf(info->name, sizeof(info->name), "%s", perfctr_shown_name(backend));
 	info->available = backend->probe(info, pmu) == 0;
+	snprintf(info->name, sizeof(info->name), "%s", perfctr_shown_name(backend));
 	return info->available ? 0 : -1;
 }
 

@@ -56,6 +56,9 @@ int perfctr_patch_call(unsigned long request, void *argument)
 	return result;
 }
 
+/* As the driver last said. */
+static enum { UNKNOWN, BUILT_IN, MODULE } driver;
+
 int perfctr_patch_get_info(int device, struct perfctr_pmu_info *info, uint32_t holder)
 {
 	memset(info, 0, sizeof(*info));
@@ -67,6 +70,8 @@ int perfctr_patch_get_info(int device, struct perfctr_pmu_info *info, uint32_t h
 		errno = EPROTO;
 		return -1;
 	}
+	__atomic_store_n(&driver, info->features & PERFCTR_FEATURE_MODULE ? MODULE : BUILT_IN,
+			 __ATOMIC_RELAXED);
 	info->features |= PERFCTR_FEATURE_SOFTWARE;
 	return 0;
 }
@@ -142,19 +147,13 @@ bool perfctr_patch_is_there(void)
 
 bool perfctr_patch_is_module(void)
 {
-	static enum { UNKNOWN, BUILT_IN, MODULE } driver;
 	struct perfctr_pmu_info info;
-	int error = errno, device;
+	int error = errno;
 
-	if (driver == UNKNOWN) {
-		device = perfctr_patch_device();
-		if (device >= 0 && perfctr_patch_get_info(device, &info, 0) == 0)
-			driver = info.features & PERFCTR_FEATURE_MODULE ? MODULE : BUILT_IN;
-		if (device >= 0)
-			close(device);
-		errno = error;
-	}
-	return driver == MODULE;
+	if (__atomic_load_n(&driver, __ATOMIC_RELAXED) == UNKNOWN)
+		perfctr_patch_info(&info);
+	errno = error;
+	return __atomic_load_n(&driver, __ATOMIC_RELAXED) == MODULE;
 }
 
 /*

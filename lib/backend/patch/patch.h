@@ -16,7 +16,7 @@ int perfctr_patch_call(unsigned long request, void *argument);
 int perfctr_patch_info(struct perfctr_pmu_info *info);
 uint32_t perfctr_patch_capabilities(const struct perfctr_pmu_info *info);
 bool perfctr_patch_is_there(void);
-/* Is the driver a module?  Asks the driver until it has answered once.  Keeps errno. */
+/* Is the driver a module?  Asks only if nobody has asked for the PMU yet.  Keeps errno. */
 bool perfctr_patch_is_module(void);
 int perfctr_patch_probe(struct perfctr_backend_info *info, struct perfctr_pmu_info *pmu);
 void perfctr_patch_open_error(int error, char *text, size_t size);

@@ -51,37 +51,4 @@ static inline const char *perfctr_rank(void)
 	return rank && !*rank ? "0" : rank;
 }
 
-/*
- * Returns the number of ranks as text, or NULL.  PMIx has no variable for it, but Open MPI and
- * Slurm set theirs.  Slurm sets SLURM_NTASKS also for the script that starts the ranks, and this
- * one only for the tasks of srun.
- */
-static inline const char *perfctr_rank_size(void)
-{
-	static const char *const sizes[] = { "PMI_SIZE", "OMPI_COMM_WORLD_SIZE",
-					     "SLURM_STEP_NUM_TASKS" };
-
-	return perfctr_rank_number(sizes, sizeof(sizes) / sizeof(sizes[0]), false);
-}
-
-/* Is this process one of several ranks, which would all write a file of the same name? */
-static inline bool perfctr_rank_is_one_of_several(void)
-{
-	const char *size = perfctr_rank_size();
-
-	return perfctr_rank() && size && strcmp(size, "1") != 0;
-}
-
-/*
- * Returns the length of a file's name without its extension, before which the rank belongs.  A dot
- * that begins a name begins no extension.
- */
-static inline size_t perfctr_rank_place(const char *name)
-{
-	const char *slash = strrchr(name, '/'), *base = slash ? slash + 1 : name;
-	const char *dot = strrchr(base, '.');
-
-	return dot && dot > base ? (size_t)(dot - name) : strlen(name);
-}
-
 #endif

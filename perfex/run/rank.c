@@ -11,6 +11,19 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+/*
+ * Returns the number of ranks as text, or NULL.  PMIx has no variable for it, but Open MPI and
+ * Slurm set theirs.  Slurm sets SLURM_NTASKS also for the script that starts the ranks, and this
+ * one only for the tasks of srun.
+ */
+static const char *number_of_ranks(void)
+{
+	static const char *const sizes[] = { "PMI_SIZE", "OMPI_COMM_WORLD_SIZE",
+					     "SLURM_STEP_NUM_TASKS" };
+
+	return perfctr_rank_number(sizes, sizeof(sizes) / sizeof(sizes[0]), false);
+}
+
 const char *rank_of_mpi(const char **variable)
 {
 	for (size_t i = 0; i < PERFCTR_RANK_OF_MPI; i++) {
@@ -91,10 +104,19 @@ static bool is_special(const char *name)
 	return is_standard(name) || (lstat(name, &status) == 0 && !S_ISREG(status.st_mode));
 }
 
+/* The length of the name without its extension.  A dot that begins a name begins no extension. */
+static int stem_length(const char *name)
+{
+	const char *slash = strrchr(name, '/'), *base = slash ? slash + 1 : name;
+	const char *dot = strrchr(base, '.');
+
+	return (int)(dot && dot > base ? (size_t)(dot - name) : strlen(name));
+}
+
 /* Tells, in a line, that the ranks write files of their own. */
 static void tell_separate(const char *shared, const char *own, enum rank_merge merge)
 {
-	int stem = (int)perfctr_rank_place(shared);
+	int stem = stem_length(shared);
 	struct text text;
 	FILE *file = text_open(&text);
 
@@ -104,17 +126,17 @@ static void tell_separate(const char *shared, const char *own, enum rank_merge m
 		fprintf(file, "; with --json perfex merge adds them up");
 	text_close(&text);
 	complain("each of the %s ranks writes a file of its own, this one '%s'%s",
-		 perfctr_rank_size(), own, text.text);
+		 number_of_ranks(), own, text.text);
 	free(text.text);
 }
 
 void rank_separate(char **name, enum rank_merge merge)
 {
-	const char *shared = *name, *rank = perfctr_rank();
-	int stem = (int)perfctr_rank_place(shared);
+	const char *shared = *name, *rank = perfctr_rank(), *size = number_of_ranks();
+	int stem = stem_length(shared);
 	char *own;
 
-	if (!*shared || is_special(shared) || !perfctr_rank_is_one_of_several())
+	if (!*shared || is_special(shared) || !rank || !size || strcmp(size, "1") == 0)
 		return;
 	own = text_print("%.*s.%s%s", stem, shared, rank, shared + stem);
 	if (strcmp(rank, "0") == 0)

@@ -3,6 +3,9 @@
 #ifndef TESTS_GUEST_MODULE_H
 #define TESTS_GUEST_MODULE_H
 
+/* Longer than the kernel calls the module after the last count has ended. */
+#define SETTLE_US 4000000
+
 /* Returns errno, or 0. */
 int try_module_load(const char *parameters);
 

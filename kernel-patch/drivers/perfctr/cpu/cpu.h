@@ -55,7 +55,7 @@ int perfctr_call_task(struct task_struct *task, perfctr_task_fn fn, void *arg);
  * context's thread.
  */
 void perfctr_switch(struct task_struct *prev, struct task_struct *next);
-/* The order of parameters is that of the tracepoint's, which so need not be moved. */
+/* prev and next stay in the registers in which the tracepoint's probe has got them. */
 void perfctr_switch_threads(struct perfctr_thread *from, const struct perfctr_thread *to,
 			    struct task_struct *prev, struct task_struct *next);
 /* As perfctr_switch_threads(), where from or to is the entry of a thread that is not watched. */

@@ -2,18 +2,13 @@
 /* Limits of the number of interrupts that counters cause, and of the CPU time that these take. */
 #include <linux/jiffies.h>
 #include <linux/minmax.h>
-#include <linux/moduleparam.h>
 #include <asm/irq_regs.h>
 #include <asm/msr.h>
 #include <asm/ptrace.h>
 #include <asm/tsc.h>
+#include "../kernel/parameters.h"
 #include "../machine/percpu.h"
 #include "internal.h"
-
-#ifndef MODULE
-#undef MODULE_PARAM_PREFIX
-#define MODULE_PARAM_PREFIX "perfctr."
-#endif
 
 /* The limits of perf_events. */
 #define INTERRUPTS_PER_SECOND	100000

@@ -27,13 +27,9 @@
 #include "../kernel/compat.h"
 #include "../kernel/hooks.h"
 #include "../kernel/owner.h"
+#include "../kernel/parameters.h"
 #include "../kernel/user.h"
 #include "entry.h"
-
-#ifndef MODULE
-#undef MODULE_PARAM_PREFIX
-#define MODULE_PARAM_PREFIX "perfctr."
-#endif
 
 static char revoked;	/* its address is the private_data of a file that has called REVOKE */
 

@@ -7,7 +7,6 @@
 #include <linux/err.h>
 #include <linux/hashtable.h>
 #include <linux/lockdep.h>
-#include <linux/moduleparam.h>
 #include <linux/perfctr.h>
 #include <linux/pid_namespace.h>
 #include <linux/sched.h>
@@ -17,11 +16,7 @@
 #include <linux/user_namespace.h>
 #include "hooks.h"
 #include "owner.h"
-
-#ifndef MODULE
-#undef MODULE_PARAM_PREFIX
-#define MODULE_PARAM_PREFIX "perfctr."
-#endif
+#include "parameters.h"
 
 static unsigned int user_kb = 2048;
 module_param(user_kb, uint, 0644);

@@ -6,7 +6,6 @@
 #include <linux/jhash.h>
 #include <linux/lockdep.h>
 #include <linux/minmax.h>
-#include <linux/moduleparam.h>
 #include <linux/once.h>
 #include <linux/random.h>
 #include <linux/refcount.h>
@@ -15,12 +14,8 @@
 #include <linux/spinlock.h>
 #include <linux/string.h>
 #include "../kernel/owner.h"
+#include "../kernel/parameters.h"
 #include "machine.h"
-
-#ifndef MODULE
-#undef MODULE_PARAM_PREFIX
-#define MODULE_PARAM_PREFIX "perfctr."
-#endif
 
 #define CONTROL_FLAGS	(PERFCTR_CONTROL_STOPPED | PERFCTR_CONTROL_INHERIT |	\
 			 PERFCTR_CONTROL_EXIT_RECORDS |			\

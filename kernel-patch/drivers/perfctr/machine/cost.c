@@ -42,7 +42,7 @@ void perfctr_measure_costs(void)
 		return;
 	pmu->take_cpu(true);
 	if (pmu->features & PERFCTR_FEATURE_RDPMC)
-		costs->rdpmc = ticks(rdpmcl(0, value));
+		costs->rdpmc = ticks(value = perfctr_rdpmc(0));
 	costs->rdmsr = ticks(rdmsrl(pmu->counter_msr, value));
 	costs->wrmsr = ticks(wrmsrl(pmu->counter_msr, 0));
 	pmu->give_cpu();

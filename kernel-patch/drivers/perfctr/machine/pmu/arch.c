@@ -460,11 +460,9 @@ static void hybrid_read(const struct perfctr_hw_control *hw, u64 *value)
 	u32 n = hw->n_events;
 	u32 i;
 
-	for (i = 0; i < n; i++) {
-		value[i] = 0;
-		if (counters & BIT_ULL(hw->event[i].slot))
-			rdpmcl(hw->event[i].rdpmc, value[i]);
-	}
+	for (i = 0; i < n; i++)
+		value[i] = counters & BIT_ULL(hw->event[i].slot) ?
+			   perfctr_rdpmc(hw->event[i].rdpmc) : 0;
 }
 
 static u32 arch_msr_of(u32 slot)

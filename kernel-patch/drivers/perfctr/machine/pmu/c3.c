@@ -83,7 +83,7 @@ static void c3_enable(u64 slots)
 
 static void c3_read(const struct perfctr_hw_control *hw, u64 *value)
 {
-	rdpmcl(C3_COUNTER, value[0]);
+	value[0] = perfctr_rdpmc(C3_COUNTER);
 }
 
 static void c3_clear(u64 slots)

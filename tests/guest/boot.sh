@@ -34,6 +34,7 @@ boot() {
 		set -- "$@" --once --files tests/guest/files.list
 	fi
 	printf -- '-- %s: %s\n' "$machine" "${suites[*]}"
+	mkdir -p build/stats	# what the PMUs of the machines were asked for: --stats
 	scripts/vm "${@:4}" -- env "${environment[@]}" build/tests/guest/guest-tests "${suites[@]}" 2>&1 | tee "$log" ||
 		status=$?
 	read -r checks bad < <(awk '/^[0-9]+%: Checks:/ { gsub(",", ""); print $3, $5 + $7; found = 1 }

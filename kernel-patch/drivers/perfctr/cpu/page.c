@@ -12,7 +12,7 @@ static size_t state_bytes __ro_after_init;
 /* A control has at most as many events as the machine has counters. */
 size_t __init perfctr_learn_state_bytes(void)
 {
-	u32 n = perfctr_pmu ? perfctr_pmu->n_general + perfctr_pmu->n_fixed : 0;
+	u32 n = perfctr_n_counters();
 
 	state_bytes = offsetof(struct perfctr_page, counter[min_t(u32, n, PERFCTR_MAX_COUNTERS)]);
 	if (static_branch_unlikely(&perfctr_kinds))	/* the kinds are at the end */

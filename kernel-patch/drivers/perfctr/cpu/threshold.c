@@ -47,7 +47,7 @@ struct perfctr_thresholds {
 /* The most memory that a maker of a context needs, with spare thresholds. */
 size_t perfctr_thresholds_bytes(void)
 {
-	u32 n = perfctr_pmu ? perfctr_pmu->n_general + perfctr_pmu->n_fixed : 0;
+	u32 n = perfctr_n_counters();
 
 	return 2 * (offsetof(struct perfctr_thresholds, event[n]) + perfctr_signals_bytes());
 }

@@ -249,6 +249,12 @@ void perfctr_refuse_pmu(const char *fault);
 const struct perfctr_pmu *perfctr_usable_pmu(void);	/* NULL: there is none, or refused */
 u32 perfctr_features(void);			/* PERFCTR_FEATURE_* */
 
+/* The counters of a CPU, and so the most events of a control. Also of a PMU that is refused. */
+static inline u32 perfctr_n_counters(void)
+{
+	return perfctr_pmu ? perfctr_pmu->n_general + perfctr_pmu->n_fixed : 0;
+}
+
 /*
  * For reserve and release: perf_events and the NMI watchdog claim each event select register, and
  * each counter, by its number. These claim all n registers from first on and return 0, or claim

@@ -81,8 +81,7 @@ static bool may_take_counters(const struct perfctr_session *s, const struct perf
 
 	if (s->policy.privileged || !hw->n_events)
 		return true;
-	return others + hw->n_events <=
-	       max(limit, (u32)(perfctr_pmu->n_general + perfctr_pmu->n_fixed) / 2);
+	return others + hw->n_events <= max(limit, perfctr_n_counters() / 2);
 }
 
 static void count_counters(const struct perfctr_session *s, int change)

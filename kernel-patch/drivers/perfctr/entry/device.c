@@ -456,13 +456,14 @@ static int check_open_args(const struct perfctr_open_args *open)
 }
 
 /*
- * The most memory that a descriptor makes or keeps alive: a context, its tree, and the page and
- * thresholds that the context may have.
+ * The most memory that a descriptor makes or keeps alive: a context, its tree, and the control, the
+ * page and the thresholds that the context may have. Contexts with equal controls share one: each
+ * pays for it, because each may be the last.
  */
 static size_t most_descriptor_bytes(void)
 {
 	return sizeof(struct descriptor) + perfctr_context_bytes() + sizeof(struct perfctr_tree) +
-	       perfctr_thresholds_bytes() + PAGE_SIZE;
+	       perfctr_hw_most_bytes() + perfctr_thresholds_bytes() + PAGE_SIZE;
 }
 
 static long device_ioctl_open(const void __user *user)

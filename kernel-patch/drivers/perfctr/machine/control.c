@@ -197,6 +197,12 @@ static size_t tail_size(u32 n_events, bool interrupts)
 			   (interrupts ? sizeof(struct perfctr_hw_period) : 0));
 }
 
+/* The most memory that a control takes: all counters have events with periods. */
+size_t perfctr_hw_most_bytes(void)
+{
+	return sizeof(struct perfctr_hw_control) + tail_size(perfctr_n_counters(), true);
+}
+
 /* The seed keeps users from choosing controls that collide in the table. */
 static u32 hash_control(const struct perfctr_hw_control *hw)
 {

@@ -29,6 +29,7 @@
  */
 struct perfctr_hw_control *perfctr_compile(struct perfctr_control *control);
 void perfctr_tell_control(const struct perfctr_hw_control *hw, struct perfctr_control *control);
+size_t perfctr_hw_most_bytes(void);
 void perfctr_hw_get(struct perfctr_hw_control *hw);
 void perfctr_hw_put(struct perfctr_hw_control *hw);	/* NULL is fine */
 void perfctr_blame_kernel(struct perfctr_control *control);

@@ -377,8 +377,9 @@ static struct perfctr_session *alloc_session(const struct perfctr_session_args *
 	s->policy.exclude = open->policy;
 	s->policy.privileged = perfmon_capable() && !may_count_others();
 	s->trace_ticks = open->trace_ticks;
-	err = perfctr_owner_init(&s->owner, sizeof(*s) + nr_cpu_ids * (sizeof(*s->cpu) +
-								       PERFCTR_MAPPED_PAGE_BYTES));
+	err = perfctr_owner_init(&s->owner, sizeof(*s) + perfctr_hw_most_bytes() +
+					    nr_cpu_ids * (sizeof(*s->cpu) +
+							  PERFCTR_MAPPED_PAGE_BYTES));
 	if (!err) {
 		s->cpu = alloc_percpu_gfp(struct perfctr_session_cpu, GFP_KERNEL_ACCOUNT);
 		err = -ENOMEM;

@@ -688,7 +688,8 @@ struct perfctr_holders {
  * CAP_PERFMON, otherwise those of the caller's user.  EINVAL, E2BIG, EFAULT.
  *
  * REVOKE (no argument) stops all contexts and sessions that count events.  None can be started
- * (EBUSY) until this descriptor of the device is closed.  EACCES (without CAP_PERFMON).
+ * (EBUSY) until this descriptor of the device is closed.  EACCES (without CAP_PERFMON); EINTR: the
+ * caller was killed, and some go on.
  */
 #define PERFCTR_IOC_HOLDERS	_IO(PERFCTR_IOC_MAGIC, 0x26)
 #define PERFCTR_IOC_REVOKE	_IO(PERFCTR_IOC_MAGIC, 0x27)

@@ -502,8 +502,7 @@ static long device_ioctl_revoke(struct file *file)
 		return -EACCES;
 	if (xchg(&file->private_data, &revoked) != &revoked)
 		perfctr_refuse(true);
-	perfctr_stop_holders();
-	return 0;
+	return perfctr_stop_holders();
 }
 
 static int device_release(struct inode *inode, struct file *file)

@@ -28,7 +28,7 @@ void perfctr_lifecycle_exit(void);
 /* holders.c */
 long perfctr_ioctl_holders(void __user *user);
 void perfctr_show_holders(struct seq_file *m);
-void perfctr_stop_holders(void);
+int perfctr_stop_holders(void);
 
 /* debugfs.c */
 void perfctr_debugfs_init(void);

@@ -106,13 +106,20 @@ void perfctr_show_holders(struct seq_file *m)
 
 /*
  * Stops all trees and sessions that hold counters. The caller has refused new reservations before:
- * perfctr_refuse().
+ * perfctr_refuse(). -EINTR: the caller was killed, and some may go on.
  */
-void perfctr_stop_holders(void)
+int perfctr_stop_holders(void)
 {
 	struct perfctr_tree *tree = NULL;
 
-	while ((tree = perfctr_next_tree(tree)))
-		perfctr_revoke_tree(tree);
+	while ((tree = perfctr_next_tree(tree))) {
+		int err = perfctr_revoke_tree(tree);
+
+		if (err) {
+			perfctr_put_tree(tree);
+			return err;
+		}
+	}
 	perfctr_revoke_sessions();
+	return 0;
 }

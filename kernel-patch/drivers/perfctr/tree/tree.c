@@ -348,11 +348,13 @@ static bool has_holding_member(struct perfctr_context *top)
 }
 
 /* Stops all members that hold counters. They may be started again. */
-void perfctr_revoke_tree(struct perfctr_tree *tree)
+int perfctr_revoke_tree(struct perfctr_tree *tree)
 {
 	struct perfctr_context *root;
+	int err = perfctr_lock_tree(tree);
 
-	perfctr_lock_tree_unkillable(tree);
+	if (err)
+		return err;
 	root = tree->root;
 	if (root && root->hw && root->hw->n_events) {
 		/* First: the record of a member that exits from now on says it. */
@@ -360,6 +362,7 @@ void perfctr_revoke_tree(struct perfctr_tree *tree)
 		call_tree(root, stop_member);
 	}
 	perfctr_unlock_tree(tree);
+	return 0;
 }
 
 /* Adds ctx's own sums. True: the thread was running, and is not the caller. */

@@ -42,7 +42,7 @@ void perfctr_lose_record(struct perfctr_context *ctx, const struct perfctr_exit_
 int perfctr_open_samples(struct perfctr_context *ctx, struct perfctr_samples_args *args);
 int perfctr_tree_close(struct perfctr_context *ctx);
 void perfctr_set_payer(struct perfctr_tree *tree, struct perfctr_owner *owner);
-void perfctr_revoke_tree(struct perfctr_tree *tree);
+int perfctr_revoke_tree(struct perfctr_tree *tree);	/* -EINTR: the caller was killed */
 u32 perfctr_count_holding(struct perfctr_tree *tree, u64 *counters, s32 *tid);
 
 /* periods.c */

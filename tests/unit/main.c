@@ -28,6 +28,7 @@ int main(void)
 	suite_add_tcase(suite, control_tests());
 	suite_add_tcase(suite, error_tests());
 	suite_add_tcase(suite, read_tests());
+	suite_add_tcase(suite, bpf_slot_tests());
 	suite_add_tcase(suite, prepare_tests());
 	suite_add_tcase(suite, regions_tests());
 	suite_add_tcase(suite, regions_named_tests());

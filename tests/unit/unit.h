@@ -20,6 +20,7 @@ TCase *assign_tests(void);
 TCase *control_tests(void);
 TCase *error_tests(void);
 TCase *read_tests(void);
+TCase *bpf_slot_tests(void);
 TCase *prepare_tests(void);
 TCase *regions_tests(void);
 TCase *regions_named_tests(void);

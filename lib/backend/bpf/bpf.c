@@ -208,9 +208,8 @@ static int read_slot(struct context *context, uint32_t scope, struct perfctr_bpf
 		return perfctr_bpf_read_slot(&context->bpf, slot, consistent);
 	if (perfctr_bpf_call(&context->bpf, PERFCTR_BPF_FOLD, 0, 0, NULL) < 0)
 		return -1;
-	perfctr_bpf_copy(context->bpf.mapped, slot);
 	*consistent = true;
-	return 0;
+	return perfctr_bpf_copy(context->bpf.mapped, slot);
 }
 
 /* Brings the sums up to date before a change of state, so that they contain all counts up to it. */

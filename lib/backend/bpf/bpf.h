@@ -70,8 +70,11 @@ void perfctr_bpf_count(const struct perfctr_bpf_handle *h);
  */
 void perfctr_bpf_settle(struct perfctr_bpf_handle *h);
 
-/* Copies the slot between two folds, so that all values are of one instant. */
-void perfctr_bpf_copy(const struct perfctr_bpf_slot *slot, struct perfctr_bpf_slot *copy);
+/*
+ * Copies the slot between two folds, so that all values are of one instant.  EPROTO: a fold
+ * has not ended for a second or more, as in a slot that the programs do not write.
+ */
+int perfctr_bpf_copy(const struct perfctr_bpf_slot *slot, struct perfctr_bpf_slot *copy);
 /*
  * The same, with the counts of running threads up to now.  consistent: no thread but the caller ran
  * during the read.

@@ -9,23 +9,30 @@
 
 #define SETTLE_TRIES 1000 /* times 50 us */
 #define CONSISTENT_TRIES 3
-
-void perfctr_bpf_copy(const struct perfctr_bpf_slot *slot, struct perfctr_bpf_slot *copy)
-{
-	uint64_t ended;
-
-	do {
-		ended = __atomic_load_n(&slot->ended, __ATOMIC_ACQUIRE);
-		memcpy(copy, slot, sizeof(*copy));
-		__atomic_thread_fence(__ATOMIC_ACQUIRE);
-	} while (__atomic_load_n(&slot->begun, __ATOMIC_RELAXED) != ended);
-}
+#define QUICK_COPIES 1000
+#define COPIES 21000 /* QUICK_COPIES, and the others 50 us apart */
 
 static void pause_briefly(void)
 {
 	struct timespec pause = { .tv_nsec = 50000 };
 
 	nanosleep(&pause, NULL);
+}
+
+int perfctr_bpf_copy(const struct perfctr_bpf_slot *slot, struct perfctr_bpf_slot *copy)
+{
+	for (int i = 0; i < COPIES; i++) {
+		uint64_t ended = __atomic_load_n(&slot->ended, __ATOMIC_ACQUIRE);
+
+		memcpy(copy, slot, sizeof(*copy));
+		__atomic_thread_fence(__ATOMIC_ACQUIRE);
+		if (__atomic_load_n(&slot->begun, __ATOMIC_RELAXED) == ended)
+			return 0;
+		if (i >= QUICK_COPIES)
+			pause_briefly();
+	}
+	errno = EPROTO;
+	return -1;
 }
 
 static uint32_t exiting_in(const volatile struct perfctr_bpf_slot *slot)
@@ -69,7 +76,8 @@ int perfctr_bpf_read_slot(struct perfctr_bpf_handle *h, struct perfctr_bpf_slot 
 		begun = __atomic_load_n(&h->mapped->begun, __ATOMIC_ACQUIRE);
 		if (perfctr_bpf_walk(h, PERFCTR_BPF_WALK_FOLD, 0, 0, &reply, NULL, 0) < 0)
 			return -1;
-		perfctr_bpf_copy(h->mapped, copy);
+		if (perfctr_bpf_copy(h->mapped, copy) < 0)
+			return -1;
 		lost = is_somebody_lost(copy, &reply);
 		*consistent = !reply.running && !lost && copy->begun - begun <= reply.folded;
 		if (*consistent)

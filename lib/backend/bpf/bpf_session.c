@@ -155,7 +155,8 @@ void perfctr_bpf_session_read_cpu(const struct perfctr_session *session, unsigne
 	uint64_t sum[PERFCTR_BPF_FIELDS];
 
 	(void)cpu;
-	perfctr_bpf_copy(s->mark->bpf.mapped, &slot);
+	if (perfctr_bpf_copy(s->mark->bpf.mapped, &slot) < 0)
+		out->flags |= PERFCTR_COUNTS_DISTURBED;
 	add_gain(s, &slot, sum);
 	if (perfctr_bpf_whole(sum, s->n_events, s->event) < 0)
 		out->flags |= PERFCTR_COUNTS_DISTURBED;

@@ -673,8 +673,10 @@ struct perfctr_holders {
  * mark after it had begun to create a thread, the new thread may lack the mark.  A thread that runs
  * on another CPU has the mark at once.  A mark made without CAP_PERFMON loses a thread that
  * executes a file which changes its ids, or which it may not read.  EBUSY (SET: some thread bears
- * another mark; nothing is changed unless the thread got that mark during the call), ESRCH (all
- * threads of scope have exited), EBADF (not a mark), EINVAL, E2BIG, EFAULT, EINTR, ENOMEM.
+ * another mark; nothing is changed unless the thread got that mark during the call), EAGAIN (each
+ * of 100 searches has changed a thread: somebody undoes the changes, or threads are created faster
+ * than they are found), ESRCH (all threads of scope have exited), EBADF (not a mark), EINVAL,
+ * E2BIG, EFAULT, EINTR, ENOMEM.
  *
  * SESSION (struct perfctr_session_args) returns a close-on-exec descriptor.  EACCES (without
  * CAP_PERFMON a session must have a mark, and a policy that excludes kernel mode and unmarked

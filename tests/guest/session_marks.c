@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -213,7 +214,65 @@ START_TEST(all_threads_of_a_running_process_are_marked_at_once)
 }
 END_TEST
 
+static void *unmark_self(void *unused)
+{
+	pin(0, 1);
+	for (;;)
+		try_mark(PERFCTR_MARK_CLEAR, PERFCTR_MARK_THREAD, 0, -1);
+	return unused;
+}
+
+/* A search comes to the thread that was created last after a thousand others. Meanwhile it takes its mark away. */
+static pid_t unmarker_start(void)
+{
+	int ready = eventfd(0, 0);
+	pthread_t thread;
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		for (int i = 0; i < 1000; i++)
+			EXPECT(pthread_create(&thread, NULL, sleep_on, NULL) == 0);
+		EXPECT(pthread_create(&thread, NULL, unmark_self, NULL) == 0);
+		give(ready);
+		pause();
+	}
+	take(ready);
+	close(ready);
+	return pid;
+}
+
+/* The caller has to return before the process ends, 2 seconds later. */
+START_TEST(a_thread_that_takes_its_mark_away_keeps_no_caller_waiting)
+{
+	volatile uint64_t *ending = shared_number();
+	int mark_fd = mark_open(), result;
+	pid_t pid, killer;
+
+	pin(0, 0);
+	pid = unmarker_start();
+	killer = fork();
+	if (killer == 0) {
+		sleep_us(2000000);
+		*ending = 1;
+		kill(pid, SIGKILL);
+		_exit(0);
+	}
+	for (int i = 0; i < 5; i++) {
+		result = try_mark(PERFCTR_MARK_SET, PERFCTR_MARK_PROCESS, pid, mark_fd);
+		ck_assert(result >= 0 || errno == EAGAIN);
+		ck_assert_msg(!*ending, "call %d waited for the end of the process", i);
+	}
+	kill_and_wait(killer);
+	kill_and_wait(pid);
+	munmap((void *)ending, 4096);
+	close(mark_fd);
+	unpin(0);
+}
+END_TEST
+
 SUITE(session_marks, a_running_process_is_marked_and_unmarked, a_process_without_its_first_thread_is_marked,
       a_mark_that_nobody_has_borne_is_not_told_to_have_ended,
       the_same_mark_set_by_two_at_once_is_in_nobody_s_way,
-      all_threads_of_a_running_process_are_marked_at_once)
+      all_threads_of_a_running_process_are_marked_at_once,
+      a_thread_that_takes_its_mark_away_keeps_no_caller_waiting)

@@ -221,25 +221,29 @@ static int change_thread_marks(struct perfctr_threads *threads, const struct cho
 	return changed;
 }
 
+/* A thread that undoes the change again and again must not keep the caller for ever. */
+#define MOST_SEARCHES	100
+
 /*
  * Repeats the search until no thread is left to change, because threads that were not marked yet
  * may have created others. Only the first search allocates memory: a failure after marks have been
- * changed would come too late. Threads that do not fit are left to the next round.
+ * changed would come too late. Threads that do not fit are left to the next round. -EAGAIN: there
+ * was something to change each time.
  */
 static int change_all_marks(const struct perfctr_search *search, u32 *changed)
 {
 	struct perfctr_threads threads = {};
-	int result;
+	int i, result = 1;
 
-	do {
+	for (i = 0; i < MOST_SEARCHES && result > 0; i++) {
 		result = perfctr_find_threads(&threads, search);
 		if (!result)
 			result = change_thread_marks(&threads, search->arg);
 		perfctr_put_threads(&threads);
 		*changed += max(result, 0);
-	} while (result > 0);
+	}
 	perfctr_free_threads(&threads);
-	return result;
+	return result > 0 ? -EAGAIN : result;
 }
 
 /*

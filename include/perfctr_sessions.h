@@ -45,7 +45,8 @@ int perfctr_mark_fd(const struct perfctr_mark *mark);
  * to the tree below it; or take that mark away, or any mark if mark is NULL.  scope:
  * PERFCTR_MARK_THREAD, _PROCESS, _TREE.  Threads and processes that a marked thread creates are
  * marked.  Returns how many threads changed.  Errors: EBUSY (a thread bears another mark), EACCES
- * (the caller may not trace a thread), ESRCH, EINVAL, ENOTSUP (the backend cannot).
+ * (the caller may not trace a thread), EAGAIN (somebody undoes the changes, or threads are created
+ * faster than they are found), ESRCH, EINVAL, ENOTSUP (the backend cannot).
  * perfctr_mark_clear_with - take away any mark of a named backend; NULL: as perfctr_open().
  */
 int perfctr_mark_set(struct perfctr_mark *mark, pid_t tid, unsigned int scope);

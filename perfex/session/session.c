@@ -23,6 +23,11 @@ void complain_of_mark(int error, pid_t pid)
 	case ESRCH:
 		complain("there is no process %d", pid);
 		break;
+	case EAGAIN:
+		complain("the mark of a thread of process %d is changed back again and again, or threads "
+			 "are created faster than they are found; try again",
+			 pid);
+		break;
 	default:
 		complain("cannot change the mark of process %d: %m", pid);
 	}

@@ -450,12 +450,14 @@ static void settle_time(pid_t process)
 	clock_gettime((clockid_t)((~(unsigned int)process << 3) | 2), &time);
 }
 
+#define MOST_WALKS 10
+
 int perfctr_bpf_change(const struct perfctr_bpf_handle *h, uint32_t action, pid_t tid,
 		       unsigned int scope)
 {
 	struct perfctr_bpf_reply reply;
 	pid_t process = process_of(tid);
-	unsigned int changed = 0;
+	unsigned int changed = 0, walks = 0;
 
 	if (process < 0)
 		return -1;
@@ -467,9 +469,14 @@ int perfctr_bpf_change(const struct perfctr_bpf_handle *h, uint32_t action, pid_
 	perfctr_bpf_count(h);
 	/*
 	 * A thread that the walk has not reached yet may create others meanwhile.  Another walk
-	 * finds these.
+	 * finds these.  A thread that undoes the change again and again must not keep the caller
+	 * for ever.
 	 */
 	do {
+		if (walks++ == MOST_WALKS) {
+			errno = EAGAIN;
+			return -1;
+		}
 		if (walk_proving(h, action, tid, scope, &reply) < 0)
 			return -1;
 		changed += reply.changed;

@@ -14,4 +14,4 @@ $(CLUSTER_RANKS): tests/cluster/ranks.c tests/languages/loop.c $(LIB_STATIC)
 
 .PHONY: check-cluster
 check-cluster: $(CLUSTER_RANKS) $(PERFEX) $(GUEST_PROGRAMS)
-	@tests/cluster/run
+	@$(AS_BEFORE) --with $(CLUSTER_RANKS) --with $(GUEST) --with $(PERFEX) -- tests/cluster/run

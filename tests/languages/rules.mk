@@ -5,9 +5,14 @@
 CHECKS += check-languages
 FREE_RUNNING += check-languages
 
+# They install the library, Python's package and the examples, and need no sources of perfex.
+LANGUAGES_NEED_NOT := perfex rust NEWS README.md CONTRIBUTING.md SECURITY.md $(filter-out docs/man,$(wildcard docs/*)) \
+	$(filter-out tests/languages,$(wildcard tests/*))
+
 .PHONY: check-languages
 check-languages: $(LIB_STATIC) $(LIB_SHARED) $(PERFEX) $(GUEST_PROGRAMS)
-	tests/languages/run
+	@scripts/as-before $(addprefix --without ,$(LANGUAGES_NEED_NOT)) \
+		$(addprefix --with ,$(BUILD)/lib $(GUEST) $(PERFEX)) -- tests/languages/run
 
 LONG_CHECKS += check-rust
 .PHONY: check-rust

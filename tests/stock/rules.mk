@@ -22,7 +22,8 @@ $(STOCK_TESTS): $(STOCK_OBJECTS) $(BUILD)/tests/backend/handles.o $(BUILD)/tests
 check-stock check-stock-6.1: $(STOCK_TESTS) $(GUEST)/backend-tests $(GUEST_PROGRAMS) $(PERFEX)
 # check-backend runs the contract of backends on this one, too.
 check-stock:
-	@KERNEL=debian-6.12 tests/stock/run witness contexts command refusals no_pmu
+	@KERNEL=debian-6.12 $(AS_BEFORE) --with $(GUEST) --with $(PERFEX) -- \
+		tests/stock/run witness contexts command refusals no_pmu
 check-stock-6.1:
 	@tests/stock/run
 

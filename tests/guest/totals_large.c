@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The lock and the end of a tree whose many threads share one context (totals.c). */
+/* Trees of thousands of threads, which share one context: waits for the lock of the tree, and its close. */
 #include "guest.h"
 #include "trees.h"
 

@@ -43,6 +43,10 @@ FREE_RUNNING :=
 machines_of = $(shell awk -F '|' '$$1 == "$(1)" && !seen[$$2]++ { print $$2 }' $(2))
 same_each_time = $(shell awk -F '|' '/--deterministic/ { print $$2 }' $(1))
 
+# What checks of built programs need not read: the sources of programs and driver, and documents.
+BUILT_FROM := bpf debian emulator include kernel-patch lib packaging papi perfex python rust
+PROSE := NEWS README.md CONTRIBUTING.md SECURITY.md
+
 # $(AS_BEFORE) [--with PATH]... -- COMMAND: run a check that needs neither perfex, the documents, the examples,
 # Python nor Rust, and of $(BUILD) only each PATH. If it has passed, and nothing else has changed, make shows its old
 # output instead.

@@ -38,8 +38,7 @@ $(EXACT)/%: tests/exact/asm/%.S
 
 # The tests of perfex exact need the perfex and the machine that are built, and neither their sources nor other tests:
 # while the rest is the same, make shows the old output instead. As all of this is hidden, a test that reads it fails.
-EXACT_NEEDS_NOT := bpf debian emulator examples include kernel-patch lib packaging papi perfex python rust NEWS \
-	README.md CONTRIBUTING.md SECURITY.md $(filter-out docs/exact.md docs/man %.json,$(wildcard docs/*)) \
+EXACT_NEEDS_NOT := $(BUILT_FROM) $(PROSE) examples $(filter-out docs/exact.md docs/man %.json,$(wildcard docs/*)) \
 	$(filter-out tests/exact tests/unit tests/vm,$(wildcard tests/*))
 
 .PHONY: check-exact check-exact-hosts

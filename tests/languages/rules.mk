@@ -6,7 +6,7 @@ CHECKS += check-languages
 FREE_RUNNING += check-languages
 
 # They install the library, Python's package and the examples, and need no sources of perfex.
-LANGUAGES_NEED_NOT := perfex rust NEWS README.md CONTRIBUTING.md SECURITY.md $(filter-out docs/man,$(wildcard docs/*)) \
+LANGUAGES_NEED_NOT := perfex rust $(PROSE) $(filter-out docs/man,$(wildcard docs/*)) \
 	$(filter-out tests/languages,$(wildcard tests/*))
 
 .PHONY: check-languages

@@ -142,10 +142,7 @@ static const struct option_row rows[] = {
 		    "more events than counters: run COMMAND up to N times for each\n"
 		    "repetition, or (auto) as often as it takes; default: 1",
 		    take_passes, 0),
-	RULE_OPTION(0, 0, "show a value like 'cpi = cycles / instructions'; may be repeated"),
-	RULES_OPTION(0, "show the values of the rules in FILE"),
-	GROUP_OPTION(0, "count the events of a group, and show its values; may be repeated;\n"
-			"perfex list --groups shows them"),
+	DERIVED_OPTIONS(0),
 	NUMBER_OPTION("interval", 'I', "MS", "also write the counts of every MS milliseconds",
 		      struct options, interval_ms, 1, 86400000, " of milliseconds"),
 	NUMBER_OPTION("delay", 'D', "MS", "start counting MS milliseconds after COMMAND",

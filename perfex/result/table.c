@@ -152,7 +152,7 @@ static void print_text(const struct table *table, FILE *file)
 	free(width);
 }
 
-static void print_csv_cell(const char *text, FILE *file)
+void csv_put_text(FILE *file, const char *text)
 {
 	if (!text[strcspn(text, "\",\r\n")]) {
 		fputs(text, file);
@@ -170,7 +170,7 @@ static void print_csv_cell(const char *text, FILE *file)
 static void print_csv(const struct table *table, FILE *file)
 {
 	for (size_t i = 0; i < table->n_cells; i++) {
-		print_csv_cell(table->cell[i], file);
+		csv_put_text(file, table->cell[i]);
 		fputs((i + 1) % table->n_columns ? "," : "\r\n", file);
 	}
 }

@@ -40,4 +40,7 @@ void table_end(struct table *table, FILE *file);
 #define NUMBER_TEXT 48
 void number_format(char text[NUMBER_TEXT], enum table_format format, long double number);
 
+/* Writes the text as a field of CSV, in quotation marks where it needs them. */
+void csv_put_text(FILE *file, const char *text);
+
 #endif

@@ -42,6 +42,16 @@ void derive_take_file(struct rules **rules, const char *path)
 	free(text);
 }
 
+void take_rule(void *rules, const struct option_row *row, const char *text)
+{
+	derive_take(rules, text);
+}
+
+void take_rules(void *rules, const struct option_row *row, const char *path)
+{
+	derive_take_file(rules, path);
+}
+
 void derive_link(struct rules *rules)
 {
 	struct text_error error;

@@ -5,6 +5,7 @@
 
 #include <json-c/json.h>
 #include "../perfex.h"
+#include "../rows.h"
 #include "rules.h"
 
 /*
@@ -16,6 +17,15 @@ void derive_take_file(struct rules **rules, const char *path);
 /* text was read from path, which errors name. */
 void derive_take_text(struct rules **rules, const char *path, const char *text, size_t length);
 void derive_link(struct rules *rules);
+
+/* Called by the option rows below. */
+void take_rule(void *rules, const struct option_row *row, const char *text);
+void take_rules(void *rules, const struct option_row *row, const char *path);
+
+/* rules: offset of a struct rules *, which is NULL without an option; groups: of a word_list */
+#define RULE_ROW(rules, letter_, help_)                                                            \
+	CALL_AT(rules, "derive", letter_, "RULE", help_, take_rule, 0)
+#define RULES_ROW(rules, help_) CALL_AT(rules, "rules", 0, "FILE", help_, take_rules, 0)
 
 /* Returns true if name is one of the events, or if is_time_name() is true for it. */
 bool derive_is_counted(const struct word_list *events, const char *name);

@@ -174,9 +174,11 @@ static bool take_timeout(struct counting *counting)
 static void write_interval(struct counting *counting, const struct perfctr_counts *sums)
 {
 	struct interval *interval = &counting->interval;
-
-	interval->time_ns =
+	uint64_t end_ns =
 		(counting->stopped_ns ? counting->stopped_ns : now_ns()) - counting->started_ns;
+
+	interval->length_ns = end_ns - interval->time_ns;
+	interval->time_ns = end_ns;
 	interval->counts = *sums;
 	interval->counts.tsc -= counting->last.tsc;
 	for (uint32_t i = 0; i < PERFCTR_MAX_COUNTERS; i++)

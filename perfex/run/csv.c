@@ -18,21 +18,6 @@ static void print_head(FILE *file)
 	fputs(head, file);
 }
 
-static void put_text(FILE *file, const char *text)
-{
-	if (!text[strcspn(text, ",\"\r\n")]) {
-		fprintf(file, "%s", text);
-		return;
-	}
-	putc('"', file);
-	for (; *text; text++) {
-		if (*text == '"')
-			putc('"', file);
-		putc(*text, file);
-	}
-	putc('"', file);
-}
-
 /* Writes the columns row, run and pass. */
 static void put_run(FILE *file, const char *row, unsigned int run, unsigned int pass)
 {
@@ -52,7 +37,7 @@ static void put_event(FILE *file, const struct event *event)
 		put_time(file, "tsc");
 		return;
 	}
-	put_text(file, event->name);
+	csv_put_text(file, event->name);
 	fprintf(file, ",0x%x,%s,", event->counter, mode_name(event->request.modes));
 }
 
@@ -140,7 +125,7 @@ static void put_member(FILE *file, const struct recording *recording, const stru
 			if (recording->members.view == PER_THREAD)
 				fprintf(file, "%d", member->record.tid);
 			putc(',', file);
-			put_text(file, name);
+			csv_put_text(file, name);
 			putc(',', file);
 			put_count(file, event, count);
 		}
@@ -197,25 +182,31 @@ static void put_pass(FILE *file, const struct recording *recording, unsigned int
 	put_times(file, recording, pass, false);
 }
 
+/* Writes the columns behind time_ns. */
+static void put_result(FILE *file, const char *name, unsigned int runs,
+		       const struct rule_result *result)
+{
+	fputs(",,,,", file);
+	csv_put_text(file, name);
+	fprintf(file, ",,,,%u", runs);
+	put_real(file, result->state == RULE_VALUE ? result->value : NAN);
+	putc(',', file);
+	put_real(file, result->interval ? result->low : NAN);
+	put_real(file, result->interval ? result->high : NAN);
+	fputs(",,\r\n", file);
+}
+
 static void put_derived(FILE *file, const struct recording *recording)
 {
 	const struct rules *rules = recording->options->rules;
 	struct rule_result *result = derived_values(recording);
 
 	for (size_t i = 0; i < rules_count(rules); i++) {
-		const struct rule_result *r = &result[i];
-
 		fputs("derived,,", file);
-		if (r->pass != RULE_MIXED)
-			fprintf(file, "%u", r->pass);
-		fputs(",,,,,", file);
-		put_text(file, rules_name(rules, i));
-		fprintf(file, ",,,,%u", recording_runs(recording));
-		put_real(file, r->state == RULE_VALUE ? r->value : NAN);
+		if (result[i].pass != RULE_MIXED)
+			fprintf(file, "%u", result[i].pass);
 		putc(',', file);
-		put_real(file, r->interval ? r->low : NAN);
-		put_real(file, r->interval ? r->high : NAN);
-		fputs(",,\r\n", file);
+		put_result(file, rules_name(rules, i), recording_runs(recording), &result[i]);
 	}
 	free(result);
 }
@@ -273,6 +264,20 @@ static void put_interval(FILE *file, const struct interval *interval, const stru
 	put_count(file, event, count);
 }
 
+static void put_derived_of_interval(FILE *file, const struct recording *recording,
+				    const struct interval *interval)
+{
+	const struct rules *rules = recording->options->rules;
+	struct rule_result *result = derived_of_interval(rules, &recording->events, interval);
+
+	for (size_t i = 0; i < rules_count(rules); i++) {
+		put_run(file, "derived", interval->run, interval->pass);
+		fprintf(file, "%llu", (unsigned long long)interval->time_ns);
+		put_result(file, rules_name(rules, i), 1, &result[i]);
+	}
+	free(result);
+}
+
 static void print_interval(FILE *file, const struct style *style, const struct recording *recording,
 			   const struct interval *interval)
 {
@@ -284,6 +289,8 @@ static void print_interval(FILE *file, const struct style *style, const struct r
 		if (event->pass == interval->pass)
 			put_interval(file, interval, event, interval->counts.counter[event->index]);
 	}
+	if (recording->options->rules)
+		put_derived_of_interval(file, recording, interval);
 }
 
 const struct format csv_format = {

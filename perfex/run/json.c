@@ -311,6 +311,7 @@ static void print_interval(FILE *file, const struct style *style, const struct r
 			   const struct interval *interval)
 {
 	struct json_object *object = json_begin("perfex-interval"), *all = json_object_new_array();
+	const struct rules *rules = recording->options->rules;
 
 	(void)style;
 	add_number(object, "run", interval->run);
@@ -330,6 +331,13 @@ static void print_interval(FILE *file, const struct style *style, const struct r
 		json_object_array_add(all, one);
 	}
 	add_member(object, "events", all);
+	if (rules) {
+		struct rule_result *result =
+			derived_of_interval(rules, &recording->events, interval);
+
+		add_member(object, "derived", derive_json(rules, result));
+		free(result);
+	}
 	write_json(file, object);
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Options that all counting commands share: events, modes, backend and output. */
+#include "../groups/groups.h"
 #include "../rules/derive.h"
 #include "../textfile.h"
 #include "rank.h"
@@ -46,16 +47,6 @@ void take_event(void *member, const struct option_row *row, const char *list)
 		translate_number(options, &options->events.word[n]);
 		check_number(options->events.word[n]);
 	}
-}
-
-void take_rule(void *member, const struct option_row *row, const char *text)
-{
-	derive_take(member, text);
-}
-
-void take_rules(void *member, const struct option_row *row, const char *path)
-{
-	derive_take_file(member, path);
 }
 
 void take_output(void *member, const struct option_row *row, const char *path)
@@ -142,6 +133,18 @@ void check_recording(const struct options *options)
 {
 	if (options->output && is_standard(options->output))
 		fail("--output=-: standard output is the command's; give a file");
+}
+
+bool add_rules(struct options *options)
+{
+	if (options->groups.n &&
+	    !groups_take(&options->rules, &options->groups, options->backend, options->modes))
+		return false;
+	if (options->rules) {
+		derive_link(options->rules);
+		derive_add_events(options->rules, &options->events);
+	}
+	return true;
 }
 
 /* Warns if the driver is there but has refused this machine, so that another backend was chosen. */

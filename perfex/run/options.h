@@ -6,6 +6,7 @@
 #include <perfctr_events.h>
 #include <sys/types.h>
 #include "../rows.h"
+#include "../rules/derive.h"
 #include "rank.h"
 
 enum { NO_LOG_FD = -1u };
@@ -83,8 +84,6 @@ void check_recording(const struct options *options);
 
 /* Called by the option rows below. */
 void take_event(void *options, const struct option_row *row, const char *list);
-void take_rule(void *rules, const struct option_row *row, const char *text);
-void take_rules(void *rules, const struct option_row *row, const char *path);
 void take_output(void *output, const struct option_row *row, const char *path);
 /* The same for struct options, and notes whether all ranks have this name. */
 void take_output_of_ranks(void *options, const struct option_row *row, const char *path);
@@ -112,10 +111,14 @@ char *old_event(enum numbers numbers, const char *spec);
 	EVENT_LIST_ROW((at) + offsetof(struct options, events), help_)
 #define GROUP_OPTION(at, help_) GROUP_LIST_ROW((at) + offsetof(struct options, groups), help_)
 #define RULE_OPTION(at, letter_, help_)                                                            \
-	CALL_AT((at) + offsetof(struct options, rules), "derive", letter_, "RULE", help_,          \
-		take_rule, 0)
-#define RULES_OPTION(at, help_)                                                                    \
-	CALL_AT((at) + offsetof(struct options, rules), "rules", 0, "FILE", help_, take_rules, 0)
+	RULE_ROW((at) + offsetof(struct options, rules), letter_, help_)
+#define RULES_OPTION(at, help_) RULES_ROW((at) + offsetof(struct options, rules), help_)
+#define DERIVED_OPTIONS(at)                                                                        \
+	RULE_OPTION(at, 0, "show a value like 'cpi = cycles / instructions'; may be repeated"),    \
+		RULES_OPTION(at, "show the values of the rules in FILE"),                          \
+		GROUP_OPTION(at,                                                                   \
+			     "count the events of a group, and show its values; may be repeated;\n" \
+			     "perfex list --groups shows them")
 #define BACKEND_OPTION(at) BACKEND_ROW((at) + offsetof(struct options, backend))
 #define MODE_OPTION(at, name_, help_, mode_)                                                       \
 	MODE_ROW((at) + offsetof(struct options, modes),                                           \
@@ -158,6 +161,12 @@ char *old_event(enum numbers numbers, const char *spec);
 		.may_lack = may_lack_separator, .help = "the same as --csv; SEP can only be ','",  \
 		.take = take_separator, .field = at                                                \
 	}
+
+/*
+ * Adds the rules of groups to those of the options, and the events of all rules to the events.
+ * Returns false, after an error message, if there is no such group, or if it has no rules here.
+ */
+bool add_rules(struct options *options);
 
 /*
  * Opens the database of events, and sets options->backend to the name of its backend.  If no

@@ -55,7 +55,7 @@ bool recording_begin(struct recording *recording, const struct options *options,
 	recording->pass = calloc(recording->events.n_passes, sizeof(*recording->pass));
 	if (!recording->pass)
 		fail("out of memory");
-	return !options->rules || derived_check(recording);
+	return !options->rules || derived_check(options->rules, &recording->events);
 }
 
 /* Warns only once, because the cause usually persists. */

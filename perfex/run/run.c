@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Repetitions and passes, and the progress bar on a terminal. */
-#include "../rules/derive.h"
 #include "run.h"
-#include "../groups/groups.h"
 
 #include <string.h>
 #include <sys/ioctl.h>
@@ -365,13 +363,8 @@ static bool can_count_syscalls(const struct recording *recording)
 
 bool prepare_options(struct options *options)
 {
-	if (options->groups.n &&
-	    !groups_take(&options->rules, &options->groups, options->backend, options->modes))
+	if (!add_rules(options))
 		return false;
-	if (options->rules) {
-		derive_link(options->rules);
-		derive_add_events(options->rules, &options->events);
-	}
 	options->driver_alone = options->regions || options->view == PER_PROCESS ||
 				options->view == PER_THREAD;
 	if (!open_events(options, 0))

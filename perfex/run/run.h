@@ -314,6 +314,7 @@ void recording_free(struct recording *recording);
 struct interval {
 	unsigned int run, pass;
 	uint64_t time_ns;	      /* from the start of the counting to the interval's end */
+	uint64_t length_ns;	      /* of the interval */
 	struct perfctr_counts counts; /* tsc and counter[]: within the interval */
 };
 

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Intervals as text: one line for each count, so that any number of events fits. */
+#include "derived.h"
 #include "text.h"
+
+#include <stdlib.h>
 
 enum { TIME_WIDTH = 12 };
 
@@ -28,6 +31,22 @@ static void put_line(FILE *file, const struct style *style, const struct interva
 		fputs("  tsc\n", file);
 }
 
+static void put_derived(FILE *file, const struct recording *recording,
+			const struct interval *interval)
+{
+	const struct rules *rules = recording->options->rules;
+	struct rule_result *result = derived_of_interval(rules, &recording->events, interval);
+	char value[NUMBER_TEXT], half[NUMBER_TEXT];
+
+	for (size_t i = 0; i < rules_count(rules); i++) {
+		derived_format(value, half, &result[i]);
+		fprintf(file, "%*.6f %*s  %-*s  derived\n", TIME_WIDTH,
+			(double)interval->time_ns / 1e9, TEXT_COUNT_WIDTH, value, TEXT_NAME_WIDTH,
+			rules_name(rules, i));
+	}
+	free(result);
+}
+
 static void print_interval(FILE *file, const struct style *style, const struct recording *recording,
 			   const struct interval *interval)
 {
@@ -39,6 +58,8 @@ static void print_interval(FILE *file, const struct style *style, const struct r
 			put_line(file, style, interval, interval->counts.counter[event->index],
 				 event);
 	}
+	if (recording->options->rules)
+		put_derived(file, recording, interval);
 }
 
 const struct format text_format = {

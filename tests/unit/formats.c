@@ -215,6 +215,7 @@ static const struct interval interval = {
 	.run = 0,
 	.pass = 0,
 	.time_ns = 1500000000,
+	.length_ns = 500000,
 	.counts = { .tsc = 3000000, .counter = { 2000004, 1 } },
 };
 

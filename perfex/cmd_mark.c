@@ -29,6 +29,7 @@ static const struct option_row rows[] = {
 		     PERFCTR_MARK_TREE),
 	FLAG_OPTION("no-wait", 0, "end with COMMAND, not with the last process it created",
 		    struct mark_options, no_wait),
+	DERIVED_OPTIONS(AT),
 	FLAG_OPTION("list", 0, "list the marked processes", struct mark_options, list),
 	FLAG_OPTION("clear", 0, "remove the mark of PID, or all marks", struct mark_options, clear),
 	OUTPUT_OPTION(AT, "write the counts to FILE instead of standard error"),
@@ -64,8 +65,8 @@ static void check_plain(const struct mark_options *options, const char *name)
 {
 	const struct options *run = &options->run;
 
-	if (run->command[0] || run->events.n || run->modes_name || run->output ||
-	    run->format_name || run->append || options->no_wait)
+	if (run->command[0] || run->events.n || run->groups.n || run->rules || run->modes_name ||
+	    run->output || run->format_name || run->append || options->no_wait)
 		fail("--%s counts nothing: give it neither a command nor options for counting",
 		     name);
 }
@@ -114,7 +115,7 @@ static int mark_main(int argc, char **argv)
 		status = mark_list(&options);
 	} else if (options.clear) {
 		status = mark_clear(&options);
-	} else if (open_events(&options.run, PERFCTR_CAN_MARK)) {
+	} else if (add_rules(&options.run) && open_events(&options.run, PERFCTR_CAN_MARK)) {
 		if (!options.run.events.n)
 			session_add_usual_events(&options.run, options.run.modes, false);
 		separate_ranks(&options.run,

@@ -69,6 +69,7 @@ static const struct option_row rows[] = {
 			 "and cycles, or page faults and switches without a PMU"),
 	BACKEND_OPTION(AT),
 	MODE_OPTIONS(AT, "", "", "; the default"),
+	DERIVED_OPTIONS(AT),
 	CALL_OPTION("policy", 0, "POLICY",
 		    "count only: marked, unmarked, privileged, not-privileged,\n"
 		    "no-idle, or POWER2's bits like dp=1,dmr=1; may be combined;\n"
@@ -130,6 +131,9 @@ static void check_options(const struct system_options *options)
 		     "gets it");
 	if (options->metrics && (options->run.output || options->run.append || options->run.format))
 		fail("--openmetrics writes no lines: leave out --output, --append, --csv and --json");
+	if (options->metrics && (options->run.rules || options->run.groups.n))
+		fail("--openmetrics writes counts, and its readers derive values from them: leave out "
+		     "--derive, --rules and --group");
 	check_output(&options->run);
 }
 
@@ -158,7 +162,7 @@ static int system_main(int argc, char **argv)
 		options.run.interval_ms = 1000;
 	options.run.driver_alone =
 		options.policy & ~(PERFCTR_EXCLUDE_KERNEL | PERFCTR_EXCLUDE_USER);
-	if (!open_events(&options.run, PERFCTR_CAN_SESSION))
+	if (!add_rules(&options.run) || !open_events(&options.run, PERFCTR_CAN_SESSION))
 		return EXIT_PERFEX;
 	modes = options.run.modes;
 	if (options.policy & PERFCTR_EXCLUDE_KERNEL)

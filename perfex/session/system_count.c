@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include "system.h"
 #include "session.h"
+#include "../run/derived.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -320,7 +321,8 @@ int system_count(const struct system_options *options)
 	};
 	int status = EXIT_PERFEX;
 
-	if (events_plan(&system.events, &options->run, &system.info)) {
+	if (events_plan(&system.events, &options->run, &system.info) &&
+	    (!options->run.rules || derived_check(options->run.rules, &system.events))) {
 		warn_of_events(&system.events, &system.info);
 		apply_policy(&system);
 		session_begin(&system.run, &options->run);

@@ -2,8 +2,11 @@
 #define _GNU_SOURCE
 #include "system.h"
 #include "../json_member.h"
+#include "../rules/derive.h"
+#include "../run/derived.h"
 
 #include <json-c/json.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* With usual names a line has at most 80 columns. */
@@ -37,49 +40,96 @@ void system_print_head(FILE *file, const struct system_options *options,
 		MODES_WIDTH, "modes", RATE_WIDTH, "/s");
 }
 
-static void print_text_line(FILE *file, const struct system_row *row, const struct event *event,
-			    uint64_t count)
+/* Returns the values of the rules, or NULL without rules; the caller frees the array. */
+static struct rule_result *derived_of_row(const struct rules *rules, const struct events *events,
+					  const struct system_row *row)
+{
+	struct interval interval = { .length_ns = row->length_ns, .counts.tsc = row->tsc };
+
+	for (size_t i = 0; i < PERFCTR_MAX_COUNTERS; i++)
+		interval.counts.counter[i] = row->counter[i];
+	return rules ? derived_of_interval(rules, events, &interval) : NULL;
+}
+
+static void print_place(FILE *file, const struct system_row *row)
 {
 	fprintf(file, "%*.6f", TIME_WIDTH, (double)row->time_ns / 1e9);
 	if (row->cpu != ALL_CPUS)
 		fprintf(file, " %*d", CPU_WIDTH, row->cpu);
+}
+
+static void print_text_line(FILE *file, const struct system_row *row, const struct event *event,
+			    uint64_t count)
+{
+	print_place(file, row);
 	fprintf(file, " %*llu  %-*s %-*s %*.0f\n", COUNT_WIDTH, (unsigned long long)count,
 		NAME_WIDTH, event ? event->name : "tsc", MODES_WIDTH,
 		event ? mode_name(event->request.modes) : "", RATE_WIDTH, rate_of(row, count));
 }
 
-static void print_text(FILE *file, const struct events *events, const struct system_row *row)
+static void print_text(FILE *file, const struct rules *rules, const struct events *events,
+		       const struct system_row *row)
 {
+	struct rule_result *result = derived_of_row(rules, events, row);
+	char value[NUMBER_TEXT], half[NUMBER_TEXT];
+
 	print_text_line(file, row, NULL, row->tsc);
 	for (size_t i = 0; i < events->n; i++)
 		print_text_line(file, row, &events->event[i], row->counter[events->event[i].index]);
+	for (size_t i = 0; result && i < rules_count(rules); i++) {
+		derived_format(value, half, &result[i]);
+		print_place(file, row);
+		fprintf(file, " %*s  %-*s derived\n", COUNT_WIDTH, value, NAME_WIDTH,
+			rules_name(rules, i));
+	}
+	free(result);
 }
 
-/* Names of events may contain commas, but no quotes or line ends. */
-static void print_csv_line(FILE *file, const struct system_row *row, const struct event *event,
-			   uint64_t count)
+static void print_csv_place(FILE *file, const struct system_row *row)
 {
 	fprintf(file, "%llu,", (unsigned long long)row->time_ns);
 	if (row->cpu != ALL_CPUS)
 		fprintf(file, "%d", row->cpu);
+}
+
+static void print_csv_line(FILE *file, const struct system_row *row, const struct event *event,
+			   uint64_t count)
+{
+	print_csv_place(file, row);
+	putc(',', file);
+	csv_put_text(file, event ? event->name : "tsc");
 	if (event)
-		fprintf(file, strchr(event->name, ',') ? ",\"%s\",0x%x,%s" : ",%s,0x%x,%s",
-			event->name, event->counter, mode_name(event->request.modes));
+		fprintf(file, ",0x%x,%s", event->counter, mode_name(event->request.modes));
 	else
-		fputs(",tsc,,", file);
+		fputs(",,", file);
 	fprintf(file, ",%llu,%.17g\r\n", (unsigned long long)count, rate_of(row, count));
 }
 
-static void print_csv(FILE *file, const struct events *events, const struct system_row *row)
+static void print_csv(FILE *file, const struct rules *rules, const struct events *events,
+		      const struct system_row *row)
 {
+	struct rule_result *result = derived_of_row(rules, events, row);
+
 	print_csv_line(file, row, NULL, row->tsc);
 	for (size_t i = 0; i < events->n; i++)
 		print_csv_line(file, row, &events->event[i], row->counter[events->event[i].index]);
+	for (size_t i = 0; result && i < rules_count(rules); i++) {
+		print_csv_place(file, row);
+		putc(',', file);
+		csv_put_text(file, rules_name(rules, i));
+		fputs(",,,", file);
+		if (result[i].state == RULE_VALUE)
+			fprintf(file, "%.17g", result[i].value);
+		fputs(",\r\n", file);
+	}
+	free(result);
 }
 
-static void print_json(FILE *file, const struct events *events, const struct system_row *row)
+static void print_json(FILE *file, const struct rules *rules, const struct events *events,
+		       const struct system_row *row)
 {
 	json_object *object = json_object_new_object(), *all = json_object_new_array();
+	struct rule_result *result = derived_of_row(rules, events, row);
 
 	add_member(object, "schema", json_object_new_string("perfex-system"));
 	add_member(object, "version", json_object_new_int(2));
@@ -99,6 +149,9 @@ static void print_json(FILE *file, const struct events *events, const struct sys
 		json_object_array_add(all, one);
 	}
 	add_member(object, "events", all);
+	if (result)
+		add_member(object, "derived", derive_json(rules, result));
+	free(result);
 	fprintf(file, "%s\n",
 		json_object_to_json_string_ext(object, JSON_C_TO_STRING_PLAIN |
 							       JSON_C_TO_STRING_NOSLASHESCAPE));
@@ -108,10 +161,12 @@ static void print_json(FILE *file, const struct events *events, const struct sys
 void system_print_row(FILE *file, const struct system_options *options, const struct events *events,
 		      const struct system_row *row)
 {
+	const struct rules *rules = options->run.rules;
+
 	if (options->run.format == &json_format)
-		print_json(file, events, row);
+		print_json(file, rules, events, row);
 	else if (options->run.format == &csv_format)
-		print_csv(file, events, row);
+		print_csv(file, rules, events, row);
 	else
-		print_text(file, events, row);
+		print_text(file, rules, events, row);
 }

@@ -168,7 +168,120 @@ START_TEST(a_group_counts_its_events_and_shows_its_values)
 }
 END_TEST
 
-SUITE(derive, a_group_counts_its_events_and_shows_its_values,
+/*
+ * Sets value[] to the counts, or values of a rule, in the rows of CSV that have this begin and the
+ * name.  Returns the number of rows.
+ */
+static unsigned int find_rows(const char *csv, const char *begin, const char *event, double value[],
+			      unsigned int most)
+{
+	char name[64];
+	unsigned int n = 0;
+
+	snprintf(name, sizeof(name), ",%s,", event);
+	for (const char *line = csv; line && *line; line = strstr(line, "\r\n")) {
+		const char *found;
+		char row[256];
+
+		line += line[0] == '\r' ? 2 : 0;
+		snprintf(row, sizeof(row), "%.*s", (int)strcspn(line, "\r"), line);
+		found = strstr(row, name);
+		if (strncmp(row, begin, strlen(begin)) != 0 || !found)
+			continue;
+		ck_assert_uint_lt(n, most);
+		/* counter, modes and count; or four empty fields, runs and mean */
+		ck_assert_msg(sscanf(found + strlen(name), "%*[^,],%*[^,],%lf", &value[n]) == 1 ||
+				      sscanf(found + strlen(name), ",,,1,%lf", &value[n]) == 1,
+			      "%s", row);
+		n++;
+	}
+	return n;
+}
+
+enum { MOST_INTERVALS = 1000 };
+
+START_TEST(each_interval_has_values_of_its_own)
+{
+	static double instructions[MOST_INTERVALS], branches[MOST_INTERVALS],
+		value[MOST_INTERVALS];
+	unsigned int n;
+	struct run r;
+
+	RUN(&r, "perfex", COUNT_BOTH, "-I", "20", "--csv",
+	    "--derive=sum = '0x004100c0@0' + 3 * '0x004100c4@1'", program("loop-long"));
+	ck_assert_int_eq(r.status, 0);
+	n = find_rows(r.err, "interval,0,0,", "0x004100c0@0", instructions, MOST_INTERVALS);
+	ck_assert_uint_gt(n, 1);
+	ck_assert_uint_eq(find_rows(r.err, "interval,0,0,", "0x004100c4@1", branches,
+				    MOST_INTERVALS), n);
+	ck_assert_uint_eq(find_rows(r.err, "derived,0,0,", "sum", value, MOST_INTERVALS), n);
+	for (unsigned int i = 0; i < n; i++)
+		ck_assert_double_eq(value[i], instructions[i] + 3 * branches[i]);
+}
+END_TEST
+
+START_TEST(an_interval_knows_its_length_and_not_the_times_of_processes)
+{
+	struct run r;
+
+	RUN(&r, "perfex", COUNT_BOTH, "-I", "10000", "--json", "--derive=length = elapsed_ns",
+	    "--derive=user = user_ns", program("loop-tiny"));
+	ck_assert_int_eq(r.status, 0);
+	/* There is one interval, and so it is as long as all. */
+	ck_assert_msg(strstr(r.err, "{\"name\":\"user\",\"definition\":\"user_ns\",\"pass\":0,"
+				    "\"mean\":null,\"low\":null,\"high\":null,"
+				    "\"why\":\"unreadable\"}]}\n{"), "%s", r.err);
+}
+END_TEST
+
+START_TEST(a_mark_has_values_too)
+{
+	struct run r;
+
+	RUN(&r, "perfex", "mark", COUNT_BOTH, "--derive", PER_BRANCH, program("loop-tiny"));
+	expect_value(&r, "per_branch", "2.002  derived");
+	RUN(&r, "perfex", "mark", "-g", "BRANCH", program("loop-tiny"));
+	expect_value(&r, "instructions_per_branch", "2.002  derived");
+	RUN(&r, "perfex", "mark", "-g", "BRANCH", "--list");
+	ck_assert_int_eq(r.status, EXITED(125));
+	ck_assert_msg(strstr(r.err, "--list counts nothing"), "%s", r.err);
+}
+END_TEST
+
+#define MARKED "--policy", "marked,not-privileged"
+
+START_TEST(cpus_have_values_too)
+{
+	static const char rule[] = "--derive=per_branch = '0x004300c0' / '0x004300c4'";
+	struct run r;
+
+	RUN(&r, "perfex", "system", MARKED, "-e", "0x004300c0", "-e", "0x004300c4", rule,
+	    program("loop-tiny"));
+	ck_assert_int_eq(r.status, 0);
+	ck_assert_msg(strstr(r.out, "           2.002  per_branch            derived\n"), "%s", r.out);
+	RUN(&r, "perfex", "system", MARKED, "--csv", "-e", "0x004300c0", "-e", "0x004300c4", rule,
+	    "--derive=none = '0x004300c0' / 0", program("loop-tiny"));
+	ck_assert_msg(strstr(r.out, ",,per_branch,,,2.0019980019980022,\r\n"), "%s", r.out);
+	ck_assert_msg(strstr(r.out, ",,none,,,,\r\n"), "%s", r.out);
+	RUN(&r, "perfex", "system", MARKED, "--json", "-g", "BRANCH", program("loop-tiny"));
+	ck_assert_msg(strstr(r.out, "\"instructions / branches\",\"pass\":0,"
+				    "\"mean\":2.0019980019980022,"), "%s", r.out);
+	/* Each CPU has its own; the loop runs on one of two. */
+	pin(0, 1);
+	RUN(&r, "perfex", "system", MARKED, "--per-cpu", "-e", "0x004300c0", "-e", "0x004300c4",
+	    rule, program("loop-tiny"));
+	ck_assert_msg(strstr(r.out, "    1           2.002  per_branch "), "%s", r.out);
+	ck_assert_msg(strstr(r.out, "    0               -  per_branch "), "%s", r.out);
+	RUN(&r, "perfex", "system", "--openmetrics=/tmp/derived.prom", "-g", "BRANCH", "true");
+	ck_assert_int_eq(r.status, EXITED(125));
+	ck_assert_msg(strstr(r.err, "leave out --derive, --rules and --group\n"), "%s", r.err);
+	ck_assert_int_ne(access("/tmp/derived.prom", F_OK), 0);
+}
+END_TEST
+
+SUITE(derive, each_interval_has_values_of_its_own,
+      an_interval_knows_its_length_and_not_the_times_of_processes, a_mark_has_values_too,
+      cpus_have_values_too, a_group_counts_its_events_and_shows_its_values,
       a_rule_has_the_value_that_is_computed_by_hand, what_is_no_value_has_its_mark,
       repetitions_give_an_interval, rules_combine_passes, passes_keep_the_events_of_a_rule_together,
       json_has_the_definition_and_diff_uses_it, rules_come_from_files_too,

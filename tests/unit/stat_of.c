@@ -63,6 +63,39 @@ START_TEST(text_tells_where_entries_and_exits_differ)
 }
 END_TEST
 
+/* 606 instructions and 10 branches in 4 passes; the region "never" has no pass. */
+START_TEST(rules_derive_values_of_each_region)
+{
+	static const char *const lines[] = {
+		"\r\nparse,2,5,4,0,per_branch,,60.600000000000001,,,,some\r\n",
+		"\r\nparse,2,5,4,0,wait,,,,,,some\r\n",
+		"\r\nnever,2,1,0,0,per_branch,,,,,,some\r\n",
+	}, *const texts[] = {
+		"  per_branch      derived                      60.6  ",
+		"  per_branch      derived                         -  ",
+		"  wait            derived                         ?  ",
+	};
+
+	expect_lines(PERFEX("stat-of", "--csv", "--derive=per_branch = 'instructions:u' / branches",
+			    "--derive=wait = elapsed_ns", GOLDEN),
+		     lines, ARRAY_SIZE(lines));
+	expect_lines(PERFEX("stat-of", "--derive=per_branch = 'instructions:u' / branches",
+			    "--derive=wait = elapsed_ns", GOLDEN),
+		     texts, ARRAY_SIZE(texts));
+}
+END_TEST
+
+START_TEST(a_rule_with_the_name_of_an_event_is_refused)
+{
+	struct command_result result = PERFEX("stat-of", "--derive=branches = 1", GOLDEN);
+
+	ck_assert_str_eq(result.err,
+			 "perfex: rule 'branches' has the name of an event; give it another\n");
+	ck_assert_str_eq(result.out, "");
+	ck_assert_int_eq(result.status, 125);
+}
+END_TEST
+
 #define DOCUMENT(version, events, threads)                                                         \
 	"{\"schema\":\"perfctr-regions\",\"version\":" version ",\"events\":[" events              \
 	"],\"threads\":[" threads "]}"
@@ -70,7 +103,7 @@ END_TEST
 	"{\"schema\":\"perfctr-regions\",\"version\":3,\"error\":\"why\",\"events\":[" EVENT       \
 	"],\"threads\":[" threads "]}"
 #define REGION(name, entries, tsc, counts)                                                         \
-	"{\"name\":\"" name "\",\"entries\":" entries ",\"exits\":1,\"passes\":1,\"retried\":0," \
+	"{\"name\":\"" name "\",\"entries\":" entries ",\"exits\":1,\"passes\":1,\"retried\":0,"   \
 	"\"corrected\":false,\"tsc\":" tsc ",\"counts\":[" counts "]}"
 #define THREAD(regions) "{\"thread\":1,\"regions\":[" regions "]}"
 #define COUNT "{\"total\":1,\"mean\":1.0,\"min\":1,\"max\":1}"
@@ -171,6 +204,8 @@ TCase *stat_of_tests(void)
 
 	tcase_add_test(tests, all_threads_together);
 	tcase_add_test(tests, each_thread_by_itself);
+	tcase_add_test(tests, rules_derive_values_of_each_region);
+	tcase_add_test(tests, a_rule_with_the_name_of_an_event_is_refused);
 	tcase_add_test(tests, text_tells_where_entries_and_exits_differ);
 	tcase_add_loop_test(tests, a_wrong_file_is_refused_in_one_line, 0, ARRAY_SIZE(wrong));
 	tcase_add_test(tests, a_right_file_of_the_same_make_is_not);

@@ -44,6 +44,7 @@ const struct subcommand stat_of_subcommand = {
 	.options = rows,
 };
 
+/* Columns of CSV. */
 #define COLUMNS(thread)                                                                            \
 	{                                                                                          \
 		{ "region", LEFT }, { thread, RIGHT }, { "entries", RIGHT }, { "exits", RIGHT },   \
@@ -54,21 +55,28 @@ const struct subcommand stat_of_subcommand = {
 		}                                                                                  \
 	}
 static const struct column together[] = COLUMNS("threads"), by_thread[] = COLUMNS("thread");
+/* Of the text, in which each region has a heading and a table. */
+static const struct column of_region[] = { { "event", LEFT }, { "modes", LEFT }, { "total", RIGHT },
+					   { "mean", RIGHT }, { "min", RIGHT },	 { "max", RIGHT } };
 
-static const char *corrected_text(const struct passes *p)
-{
-	if (!p->corrected)
-		return "no";
-	return p->corrected == p->threads ? "yes" : "some";
-}
-
+/* The first columns and the last one of CSV. */
 static void add_passes(struct table *table, const struct passes *p)
 {
+	if (table->format != TABLE_CSV)
+		return;
 	table_add_text(table, p->name);
 	table_add(table, "%" PRIu64, table->column == by_thread ? p->thread : p->threads);
 	table_add(table, "%" PRIu64, p->entries);
 	table_add(table, "%" PRIu64, p->exits);
 	table_add(table, "%" PRIu64, p->retried);
+}
+
+static void add_corrected(struct table *table, const struct passes *p)
+{
+	if (table->format == TABLE_CSV)
+		table_add_text(table, !p->corrected		   ? "no"
+				      : p->corrected == p->threads ? "yes"
+								   : "some");
 }
 
 static void add_row(struct table *table, const struct regions_file *file, const struct passes *p,
@@ -81,7 +89,7 @@ static void add_row(struct table *table, const struct regions_file *file, const 
 	table_add_number(table, p->passes ? sums->total / p->passes : (long double)NAN);
 	table_add_number(table, sums->min);
 	table_add_number(table, sums->max);
-	table_add_text(table, corrected_text(p));
+	add_corrected(table, p);
 }
 
 /* Adds a row for each rule: its value, of the totals of all passes, and nothing of single ones. */
@@ -103,82 +111,114 @@ static void add_derived(struct table *table, const struct rules *rules, const st
 									      : (double)NAN);
 		for (int column = 0; column < 3; column++)
 			table_add_text(table, "");
-		table_add_text(table, corrected_text(p));
+		add_corrected(table, p);
 	}
 	free(result);
 }
 
-/*
- * Adds the rows of one region, summed over the threads from first to last.  Returns the passes
- * through the region.
- */
-static struct passes add_region(struct table *table, const struct regions_file *file,
-				const struct rules *rules, size_t region, size_t first, size_t last)
+/* Adds the rows of one region, summed over the threads from first to last; p: of the same. */
+static void add_region(struct table *table, const struct regions_file *file,
+		       const struct rules *rules, const struct passes *p, size_t region,
+		       size_t first, size_t last)
 {
 	struct rule_event *event = allocate(file->n_events + 1, sizeof(*event));
 	uint64_t *total = allocate(file->n_events + 1, sizeof(*total));
-	struct passes p = { 0 };
 
-	for (size_t thread = first; thread <= last; thread++)
-		regions_file_add_passes(file, thread, region, &p);
 	for (size_t number = 0; number <= file->n_events; number++) {
 		struct sums sums = { .min = NAN, .max = NAN };
 
 		for (size_t thread = first; thread <= last; thread++)
 			regions_file_add_sums(file, thread, region, number, &sums);
-		add_row(table, file, &p, number, &sums);
+		add_row(table, file, p, number, &sums);
 		total[number] = (uint64_t)fminl(sums.total, UINT64_MAX);
 		event[number] = (struct rule_event){ .name = regions_file_event(file, number),
 						     .count = &total[number],
 						     .runs = 1 };
 	}
 	if (rules)
-		add_derived(table, rules, &p, event, file->n_events + 1);
+		add_derived(table, rules, p, event, file->n_events + 1);
 	free(total);
 	free(event);
-	return p;
 }
 
-/* Prints a number with its noun: "1 entry", "2 entries". */
-static void print_times(uint64_t n, const char *one, const char *several)
+/* Writes a number with its noun: "1 entry", "2 entries". */
+static void print_times(FILE *file, uint64_t n, const char *one, const char *several)
 {
-	printf("%" PRIu64 " %s", n, n == 1 ? one : several);
+	fprintf(file, "%" PRIu64 " %s, ", n, n == 1 ? one : several);
 }
 
-static void tell_difference(const struct passes *p)
+/* Tells what the table below it is of, and in a second line whether an entry or exit is missing. */
+static void print_heading(FILE *file, const struct passes *p, bool per_thread)
 {
 	char *name = text_print("%s", p->name);
 
 	make_printable(name);
-	printf("%s: ", name);
+	if (per_thread) {
+		fprintf(file, "%s, thread %" PRIu64 ": ", name, p->thread);
+	} else {
+		fprintf(file, "%s: ", name);
+		print_times(file, p->threads, "thread", "threads");
+	}
 	free(name);
-	print_times(p->entries, "entry", "entries");
-	printf(", ");
-	print_times(p->exits, "exit", "exits");
-	puts(p->entries > p->exits ? ": an exit is missing, or a thread was inside"
-				   : ": an entry is missing");
+	print_times(file, p->entries, "entry", "entries");
+	print_times(file, p->exits, "exit", "exits");
+	fprintf(file, "%" PRIu64 " retried, %s\n", p->retried,
+		!p->corrected		     ? "not corrected"
+		: p->corrected == p->threads ? "corrected"
+					     : "corrected in some threads");
+	if (p->entries > p->exits)
+		fputs("an exit is missing, or a thread was inside\n", file);
+	if (p->entries < p->exits)
+		fputs("an entry is missing\n", file);
 }
 
-static void show_regions(const struct regions_file *file, const struct stat_options *options)
-{
-	size_t groups = options->per_thread ? file->n_threads : file->n_threads > 0;
-	struct passes *p = calloc(groups * file->n_regions + 1, sizeof(*p));
-	struct table table;
-	size_t n = 0;
+#define N_COLUMNS(columns) (sizeof(columns) / sizeof((columns)[0]))
 
-	if (!p)
-		fail("out of memory");
-	table_begin(&table, options->format, options->per_thread ? by_thread : together,
-		    sizeof(together) / sizeof(together[0]));
+/* Writes one region, summed over the threads from first to last: to csv, if it is not NULL. */
+static void show_region(FILE *file, struct table *csv, const struct regions_file *from,
+			const struct stat_options *options, size_t region, size_t first,
+			size_t last)
+{
+	struct passes p = { 0 };
+	struct table table;
+
+	for (size_t thread = first; thread <= last; thread++)
+		regions_file_add_passes(from, thread, region, &p);
+	if (csv) {
+		add_region(csv, from, options->rules, &p, region, first, last);
+		return;
+	}
+	if (region || (first && options->per_thread))
+		putc('\n', file);
+	print_heading(file, &p, options->per_thread);
+	table_begin(&table, TABLE_TEXT, of_region, N_COLUMNS(of_region));
+	add_region(&table, from, options->rules, &p, region, first, last);
+	table_end(&table, file);
+}
+
+/* Prints nothing before all of the file has been read. */
+static void show_regions(const struct regions_file *from, const struct stat_options *options)
+{
+	size_t groups = options->per_thread ? from->n_threads : from->n_threads > 0;
+	bool is_csv = options->format == TABLE_CSV;
+	struct table table;
+	struct text text;
+	FILE *file = text_open(&text);
+
+	if (is_csv)
+		table_begin(&table, TABLE_CSV, options->per_thread ? by_thread : together,
+			    N_COLUMNS(together));
 	for (size_t group = 0; group < groups; group++)
-		for (size_t region = 0; region < file->n_regions; region++)
-			p[n++] = add_region(&table, file, options->rules, region, group,
-					    options->per_thread ? group : file->n_threads - 1);
-	table_end(&table, stdout);
-	for (size_t i = 0; i < n && options->format == TABLE_TEXT; i++)
-		if (p[i].entries != p[i].exits)
-			tell_difference(&p[i]);
-	free(p);
+		for (size_t region = 0; region < from->n_regions; region++)
+			show_region(file, is_csv ? &table : NULL, from, options, region, group,
+				    options->per_thread ? group : from->n_threads - 1);
+	if (is_csv)
+		table_end(&table, file);
+	else if (!groups || !from->n_regions)
+		fputs("the program has entered no region\n", file);
+	text_close(&text);
+	fputs(text.text, stdout);
+	free(text.text);
 }
 
 /* Ends perfex if a rule has the name of an event, which would be in two rows. */

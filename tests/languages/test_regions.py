@@ -187,7 +187,7 @@ def test_passes_after_the_time_limit_count_and_cost_nothing(tmp_path):
 def test_stat_of_shows_them(tmp_path):
     path = tmp_path / "regions.json"
     below_perfex(path, PROGRAMS["fortran"])
-    assert "\nlarge " in run(["perfex", "stat-of", path]).stdout
+    assert "\nlarge: " in run(["perfex", "stat-of", path]).stdout
 
 
 def why(path):
@@ -230,7 +230,7 @@ def test_a_thread_that_cannot_count(tmp_path):
     shown = run(["perfex", "stat-of", path])
     assert (shown.returncode, shown.stderr) == (
         0, f"perfex: '{path}': a thread is missing, because it could not count: {document['error']}\n")
-    assert "\nearly " in shown.stdout
+    assert shown.stdout.startswith("early: 1 thread, 2 entries, ")
 
 
 # Fewer events, as many others, and the same in another mode.

@@ -53,13 +53,27 @@ END_TEST
 START_TEST(text_tells_where_entries_and_exits_differ)
 {
 	static const char *const lines[] = {
-		"region         threads  entries  exits  retried  event ",
-		"\nparse: 5 entries, 4 exits: an exit is missing, or a thread was inside\n",
-		"\nsolve, \"fast\": 5 entries, 7 exits: an entry is missing\n",
-		"\nnever: 1 entry, 0 exits: an exit is missing, or a thread was inside\n",
+		"parse: 2 threads, 5 entries, 4 exits, 0 retried, corrected in some threads\n"
+		"an exit is missing, or a thread was inside\n"
+		"event           modes        total   mean  min  max\n"
+		"tsc             user+kernel   1070  267.5   70  500\n",
+		"\n\nsolve, \"fast\": 2 threads, 5 entries, 7 exits, 1 retried, ",
+		"\nan entry is missing\n",
+		"\nnever: 2 threads, 1 entry, 0 exits, ",
 	};
 
 	expect_lines(PERFEX("stat-of", GOLDEN), lines, ARRAY_SIZE(lines));
+}
+END_TEST
+
+START_TEST(text_of_a_thread_names_it)
+{
+	static const char *const lines[] = {
+		"parse, thread 101: 4 entries, 3 exits, 0 retried, not corrected\n",
+		"\nparse, thread 202: 1 entry, 1 exit, 0 retried, corrected\nevent ",
+	};
+
+	expect_lines(PERFEX("stat-of", "--per-thread", GOLDEN), lines, ARRAY_SIZE(lines));
 }
 END_TEST
 
@@ -71,9 +85,9 @@ START_TEST(rules_derive_values_of_each_region)
 		"\r\nparse,2,5,4,0,wait,,,,,,some\r\n",
 		"\r\nnever,2,1,0,0,per_branch,,,,,,some\r\n",
 	}, *const texts[] = {
-		"  per_branch      derived                      60.6  ",
-		"  per_branch      derived                         -  ",
-		"  wait            derived                         ?  ",
+		"\nper_branch      derived       60.6\n",
+		"\nper_branch      derived          -\n",
+		"\nwait            derived          ?\n",
 	};
 
 	expect_lines(PERFEX("stat-of", "--csv", "--derive=per_branch = 'instructions:u' / branches",
@@ -171,14 +185,16 @@ END_TEST
 
 START_TEST(a_right_file_of_the_same_make_is_not)
 {
-	struct command_result result;
+	struct command_result result, none;
 
 	enter_directory();
 	write_text("file", DOCUMENT("3", EVENT, THREAD(REGION("a", "1", COUNT, COUNT))));
 	result = PERFEX("stat-of", "--csv", "file");
 	write_text("file", DOCUMENT("3", EVENT, ""));
-	ck_assert_int_eq(PERFEX("stat-of", "file").status, 0);
+	none = PERFEX("stat-of", "file");
 	leave_directory();
+	ck_assert_int_eq(none.status, 0);
+	ck_assert_str_eq(none.out, "the program has entered no region\n");
 	ck_assert_int_eq(result.status, 0);
 	ck_assert_ptr_nonnull(strstr(result.out, "\r\na,1,1,1,0,e,user,1,1,1,1,no\r\n"));
 }
@@ -204,6 +220,7 @@ TCase *stat_of_tests(void)
 
 	tcase_add_test(tests, all_threads_together);
 	tcase_add_test(tests, each_thread_by_itself);
+	tcase_add_test(tests, text_of_a_thread_names_it);
 	tcase_add_test(tests, rules_derive_values_of_each_region);
 	tcase_add_test(tests, a_rule_with_the_name_of_an_event_is_refused);
 	tcase_add_test(tests, text_tells_where_entries_and_exits_differ);

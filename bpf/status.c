@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include <bpf/bpf.h>
 
@@ -46,6 +47,17 @@ static int look_at_slots(int directory, const struct perfctr_bpf_info *info, str
 	return 0;
 }
 
+/* The inode of the first pid namespace: PROC_PID_INIT_INO of the kernel's linux/proc_ns.h. */
+enum { FIRST_PID_NAMESPACE = 0xeffffffc };
+
+/* In another pid namespace the service has another number, or none. */
+static bool is_in_first_pid_namespace(void)
+{
+	struct stat status;
+
+	return stat("/proc/self/ns/pid", &status) < 0 || status.st_ino == FIRST_PID_NAMESPACE;
+}
+
 static void show_clock(const struct perfctr_bpf_info *info)
 {
 	__u64 age = monotonic_ns() - info->clock[info->current & 1].ns;
@@ -53,6 +65,9 @@ static void show_clock(const struct perfctr_bpf_info *info)
 
 	if (pid)
 		printf("service  process %d\n", pid);
+	else if (!is_in_first_pid_namespace())
+		printf("service  cannot be seen from this pid namespace; if it runs, the clock is "
+		       "renewed each second\n");
 	else
 		printf("service  does not run: pages cannot be read live; "
 		       "perfctr-bpfd start makes it go on\n");

@@ -76,11 +76,12 @@ static int wait_for_lock(int directory)
 	return -1;
 }
 
+/* pid 0: what named the process was missing. */
 static int complain_of_service(__u32 pid)
 {
 	if (!pid)
-		return complain(
-			"another perfctr-bpfd is about to start or stop it, or held up; try again");
+		return complain("all is removed, but a perfctr-bpfd has not ended yet; if it is "
+				"stopped or frozen let it go on, and it ends");
 	return complain(
 		"all is removed, but process %u has not ended yet; if it is stopped or frozen "
 		"let it go on, and it ends: kill -CONT %u",
@@ -102,7 +103,8 @@ int stop_service(void)
 	if (lock_directory(pinned.directory) < 0 && errno == EWOULDBLOCK &&
 	    !is_pinned(pinned.directory, PIN_SLOTS)) {
 		close(pinned.directory);
-		return complain_of_service(0);
+		return complain(
+			"another perfctr-bpfd is about to start or stop it, or held up; try again");
 	}
 	open_info(&pinned);
 	if (pinned.info >= 0 && read_info(pinned.info, &info) == 0)

@@ -10,6 +10,7 @@ mount -t bpf -o mode=1777 bpf /sys/fs/bpf
 as_nobody mkdir -m 0777 "$pins"
 check 'start in a directory that a user has made' says "*is user 65534's, mode 0777; *rm -r $pins" "$bpfd" start
 check 'stop in a directory that a user has made' says "*is user 65534's, mode 0777; *" "$bpfd" stop
+check 'a client of such a directory' says "*is not loaded (there is no $pins/call)*" "$perfex" --backend=bpf true
 rm -rf "$pins"
 mkdir -m 0733 "$pins"
 check 'start in a directory that others may write' says "*is user 0's, mode 0733; *" "$bpfd" start
@@ -39,6 +40,12 @@ start_alone() {
 	rm -rf "$pins"
 	"$bpfd" start
 }
+
+start_alone
+# shellcheck disable=SC2016 # for the shell inside
+check 'status in another pid namespace' \
+	unshare --pid --fork --mount-proc sh -c '"$1" status | grep -q "^service  cannot be seen from this pid namespace"' sh "$bpfd"
+"$bpfd" stop
 
 # The service does not remove pins whose names it does not use.
 start_alone
@@ -101,7 +108,7 @@ start_alone
 old=$(pid_of_service)
 kill -STOP "$old"
 rm -f "$pins/info"
-check 'stop without the map that tells of it' says '*or held up; try again' "$bpfd" stop
+check 'stop without the map that tells of it' says '*all is removed, but a perfctr-bpfd has not ended yet; *' "$bpfd" stop
 check 'no other pin is left' test ! -e "$pins"
 kill -CONT "$old"
 rm -rf "$pins"

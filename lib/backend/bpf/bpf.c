@@ -52,8 +52,8 @@ static void open_error(int error, char *text, size_t size)
 
 	switch (error) {
 	case ENODEV:
-		what = "perfctr-bpfd is not loaded (there is no " PERFCTR_BPF_DIRECTORY
-		       "); as root: perfctr-bpfd start";
+		what = "perfctr-bpfd is not loaded (there is no " PERFCTR_BPF_PIN(
+			"call") "); as root: perfctr-bpfd start";
 		break;
 	case EACCES:
 		what = access(PERFCTR_BPF_PIN("call"), R_OK) < 0

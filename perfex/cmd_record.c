@@ -9,7 +9,7 @@ enum { AT = offsetof(struct record_options, run) };
 
 static const struct option_row rows[] = {
 	EVENT_OPTION(AT, "sample EVENT, once in each of its periods; may be repeated; default:\n"
-			 "instructions"),
+			 "instructions, or task-clock where no counter can be sampled"),
 	CALL_OPTION("period", 'c', "EVENTS",
 		    "the period of the preceding --event options that have none yet; in\n"
 		    "front of all, the default; otherwise 1000003",
@@ -19,8 +19,8 @@ static const struct option_row rows[] = {
 		    "count",
 		    record_take_beside, 0),
 	NUMBER_OPTION("freq", 'F', "N",
-		      "first run COMMAND once without sampling, to choose periods that give N\n"
-		      "samples of each event in a second of COMMAND's time on CPUs",
+		      "choose periods that give N samples of each event in a second of\n"
+		      "COMMAND's time on CPUs; but for task-clock, first run it without sampling",
 		      struct record_options, frequency, 1, 1000000, " of samples in a second"),
 	NUMBER_OPTION("jitter", 0, "PERCENT",
 		      "lengthen each period at random by up to PERCENT, so that samples are\n"
@@ -82,7 +82,7 @@ static int record_main(int argc, char **argv)
 	struct record_options options = {
 		.run = { .modes = PERFCTR_MODE_USER, .passes = 1 },
 		.depth = PERFCTR_MAX_DEPTH,
-		.jitter = RECORD_DEFAULT_JITTER,
+		.jitter = RECORD_NO_JITTER,
 	};
 	int status;
 
@@ -90,7 +90,7 @@ static int record_main(int argc, char **argv)
 	if (!options.run.command[0])
 		fail("no command given; see perfex record --help");
 	record_settle(&options);
-	if (!open_events(&options.run, PERFCTR_CAN_SAMPLE))
+	if (!open_events(&options.run, options.clock ? 0 : PERFCTR_CAN_SAMPLE))
 		return EXIT_PERFEX;
 	separate_ranks(&options.run, NOT_MERGED);
 	status = record_command(&options);

@@ -9,6 +9,7 @@
  *	command TEXT
  *	asked REGISTERS DEPTH JITTER	1: with registers, or 0; most callers; per cent
  *	event PERIOD NAME		in the order of the counts; 0: counted without samples
+ *	clock PERIOD NAME		the only event, in ns; samples have no COUNT, and TSC is 0
  * Then in any order, but the samples of each CPU in the order of time:
  *	name TIME PID TEXT		the process has this name from now on
  *	exec TIME PID TEXT		it executes a program of this name; old maps are gone

@@ -7,6 +7,7 @@
  * record_periods.c	the periods of the events, by options or from counts
  * record_run.c		one run: opens context and samples, and takes the samples
  * record_maps.c		records the names and mappings of the processes
+ * record_clock.c	samples by task-clock, which needs no counter
  * record_kernel.c	finds the names of functions of the kernel
  * samples_file.c	writes the file
  *
@@ -24,6 +25,10 @@
 /* Samples at random places of periods are not in step with a program that repeats itself. */
 #define RECORD_DEFAULT_JITTER 100 /* per cent */
 #define RECORD_DEFAULT_FILE "perfex.samples"
+#define RECORD_CLOCK "task-clock"
+#define RECORD_CLOCK_PERIOD 250007 /* ns, as far as no other was given */
+#define RECORD_WHO_SEES_KERNEL                                                                     \
+	"it needs CAP_PERFMON, or 1 or less in /proc/sys/kernel/perf_event_paranoid"
 
 struct record_options {
 	struct options run; /* events, modes, file, command */
@@ -37,7 +42,12 @@ struct record_options {
 	unsigned int room_kb;	  /* for each CPU; 0: as much as is allowed, up to 1024 */
 	unsigned int seed;
 	bool registers, callers;
+	bool clock; /* the only event is task-clock; timers end its periods */
+	bool clock_by_default;
 };
+
+/* As record_options.jitter: not given. */
+#define RECORD_NO_JITTER (-1u)
 
 /* record_periods.c */
 /*
@@ -49,8 +59,8 @@ void record_take_period(void *target, const struct option_row *row, const char *
 /* For --beside: appends events that are counted without samples. */
 void record_take_beside(void *target, const struct option_row *row, const char *list);
 /*
- * Sets what the options leave open: an event, the period of each event, the file.  Ends perfex if
- * options exclude each other.
+ * Sets what the options leave open: an event, the period of each event, the file.  The event is
+ * task-clock if no backend samples instructions here.  Ends perfex if options exclude each other.
  */
 void record_settle(struct record_options *options);
 /*
@@ -68,19 +78,44 @@ struct maps;
 
 /*
  * Begins to record the names and mappings of process pid and of all that it creates.  The process
- * must not have executed its program yet.  Returns NULL, after an error message, if this is
- * impossible.
+ * must not have executed its program yet.  room_kb: of the records of each CPU until they are
+ * taken; 0: usual.  Returns NULL, after an error message, if this is impossible.
  */
-struct maps *maps_open(pid_t pid);
+struct maps *maps_open(pid_t pid, unsigned int room_kb);
+/* Returns the descriptor of ring i, and its CPU. */
+int maps_ring(const struct maps *maps, size_t i, int *cpu);
+/* Converts a time of CLOCK_MONOTONIC_RAW to a time stamp. */
+uint64_t maps_time(const struct maps *maps, uint64_t ns);
 /*
  * Returns the number of descriptors for poll().  Fills in fd for each of them, unless fd is NULL.
  */
 size_t maps_descriptors(const struct maps *maps, struct pollfd *fd);
-/* Writes all records that there are to the file. */
-void maps_take(struct maps *maps, FILE *file);
+/* Writes all records that there are to the file.  Calls visit, if not NULL, for each sample. */
+struct perf_event_header;
+typedef void maps_sample_visit(const struct perf_event_header *sample, unsigned int cpu,
+			       void *argument);
+void maps_take(struct maps *maps, FILE *file, maps_sample_visit *visit, void *argument);
 /* Returns the number of records that were lost for lack of room. */
 uint64_t maps_lost(const struct maps *maps);
 void maps_close(struct maps *maps);
+
+/* record_clock.c */
+struct clock;
+
+/*
+ * Lets process pid, and all that it creates, be sampled by task-clock from clock_start() on.  The
+ * samples are in the rings of maps, which is open for the same process.  Returns NULL after an
+ * error message.
+ */
+struct clock *clock_open(const struct maps *maps, pid_t pid, const struct record_options *options);
+void clock_start(const struct clock *clock);
+void clock_close(struct clock *clock);
+/* Returns the modes that have samples, PERFCTR_MODE_*. */
+unsigned int clock_modes(const struct clock *clock);
+/* For maps_sample_visit: calls visit with the sample.  It has neither counts nor a virtual time. */
+void clock_take(const struct clock *clock, const struct maps *maps,
+		const struct perf_event_header *header, unsigned int cpu,
+		perfctr_sample_visit *visit, void *argument);
 
 /* record_kernel.c */
 /*

@@ -28,7 +28,7 @@ struct instant {
 };
 
 struct map_ring {
-	int fd;
+	int fd, cpu;
 	struct perf_event_mmap_page *page;
 };
 
@@ -62,8 +62,8 @@ static struct instant read_instant(void)
 	return best;
 }
 
-/* Converts a time to a time stamp, by the line through the first and the present instant. */
-static uint64_t time_stamp(const struct maps *maps, uint64_t ns)
+/* By the line through the first and the present instant. */
+uint64_t maps_time(const struct maps *maps, uint64_t ns)
 {
 	double ticks = (double)(maps->now.tsc - maps->first.tsc);
 	double length = (double)(maps->now.ns - maps->first.ns);
@@ -135,11 +135,11 @@ static bool open_ring(struct maps *maps, pid_t pid, int cpu)
 		errno = error;
 		return false;
 	}
-	maps->ring[maps->n++] = (struct map_ring){ fd, page };
+	maps->ring[maps->n++] = (struct map_ring){ fd, cpu, page };
 	return true;
 }
 
-struct maps *maps_open(pid_t pid)
+struct maps *maps_open(pid_t pid, unsigned int room_kb)
 {
 	struct maps *maps = allocate(1, sizeof(*maps));
 	long n = sysconf(_SC_NPROCESSORS_CONF);
@@ -148,6 +148,10 @@ struct maps *maps_open(pid_t pid)
 	maps->build_ids = true;
 	maps->page_bytes = (size_t)sysconf(_SC_PAGESIZE);
 	maps->data_bytes = MOST_PAGES * maps->page_bytes;
+	while (room_kb && maps->data_bytes > maps->page_bytes && maps->data_bytes > room_kb << 10)
+		maps->data_bytes /= 2;
+	while (room_kb && 2 * maps->data_bytes <= room_kb << 10)
+		maps->data_bytes *= 2;
 	maps->ring = allocate((size_t)n, sizeof(*maps->ring));
 	maps->first = maps->now = read_instant();
 	for (int cpu = 0; good && cpu < n; cpu++)
@@ -177,6 +181,12 @@ size_t maps_descriptors(const struct maps *maps, struct pollfd *fd)
 	for (size_t i = 0; fd && i < maps->n; i++)
 		fd[i] = (struct pollfd){ maps->ring[i].fd, POLLIN, 0 };
 	return maps->n;
+}
+
+int maps_ring(const struct maps *maps, size_t i, int *cpu)
+{
+	*cpu = maps->ring[i].cpu;
+	return maps->ring[i].fd;
 }
 
 uint64_t maps_lost(const struct maps *maps)
@@ -247,15 +257,21 @@ static void write_map(const struct map_record *record, uint64_t time, FILE *file
 	putc('\n', file);
 }
 
-static void take_record(struct maps *maps, FILE *file)
+static void take_record(struct maps *maps, unsigned int cpu, FILE *file,
+			maps_sample_visit *visit, void *argument)
 {
 	const struct perf_event_header *header = (const void *)maps->record;
 	const struct fork_record *fork = (const void *)header;
 	uint64_t time;
 
+	if (header->type == PERF_RECORD_SAMPLE) {
+		if (visit)
+			visit(header, cpu, argument);
+		return;
+	}
 	/* With sample_id_all, each record ends with its time. */
 	memcpy(&time, maps->record + header->size - sizeof(time), sizeof(time));
-	time = time_stamp(maps, time);
+	time = maps_time(maps, time);
 	switch (header->type) {
 	case PERF_RECORD_COMM:
 		write_name(maps, (const void *)header, time, file);
@@ -282,7 +298,7 @@ static void copy_from_ring(const struct maps *maps, const struct map_ring *ring,
 		((char *)to)[i] = data[(from + i) & (maps->data_bytes - 1)];
 }
 
-void maps_take(struct maps *maps, FILE *file)
+void maps_take(struct maps *maps, FILE *file, maps_sample_visit *visit, void *argument)
 {
 	maps->now = read_instant();
 	for (size_t i = 0; i < maps->n; i++) {
@@ -297,7 +313,7 @@ void maps_take(struct maps *maps, FILE *file)
 			if (header.size < sizeof(header) + sizeof(uint64_t))
 				break;
 			copy_from_ring(maps, ring, tail, maps->record, header.size);
-			take_record(maps, file);
+			take_record(maps, (unsigned int)ring->cpu, file, visit, argument);
 			tail += header.size;
 		}
 		__atomic_store_n(&ring->page->data_tail, head, __ATOMIC_RELEASE);

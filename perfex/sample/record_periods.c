@@ -3,6 +3,7 @@
 #include "../textfile.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 static uint64_t read_period(const char *text)
 {
@@ -61,6 +62,53 @@ void record_take_beside(void *target, const struct option_row *row, const char *
 	extend_periods(options, 0);
 }
 
+static const char *const instructions[] = { "instructions" };
+
+/* Does a backend sample instructions here? */
+static bool can_sample(const struct options *options)
+{
+	struct perfctr_events *events =
+		perfctr_events_open_with(options->backend, instructions, 1, options->modes,
+					 PERFCTR_CAN_SAMPLE);
+	struct perfctr_backend_info info = { 0 };
+	struct perfctr_request request;
+	char error[256];
+	bool can = events &&
+		   perfctr_events_parse(events, instructions[0], options->modes, &request, error,
+					sizeof(error)) == 0 &&
+		   perfctr_backend(perfctr_events_backend(events), &info) == 0 &&
+		   info.capabilities & PERFCTR_CAN_SAMPLE;
+
+	perfctr_events_close(events);
+	return can;
+}
+
+/* Periods below this one would be longer than they say: PERF_COUNT_SW_TASK_CLOCK in the kernel. */
+#define LEAST_CLOCK_NS 10000
+#define NS_PER_S 1000000000u
+
+static void settle_clock(struct record_options *options)
+{
+	if (options->run.events.n > 1)
+		fail("event '" RECORD_CLOCK
+		     "': it is sampled alone; leave out the other events, or "
+		     "count them by perfex run");
+	if (options->registers)
+		fail("--registers: samples of " RECORD_CLOCK " have none");
+	if (options->jitter != RECORD_NO_JITTER)
+		fail("--jitter: timers of the kernel end the periods of " RECORD_CLOCK
+		     ", at random lengths already; leave it out");
+	options->jitter = 0;
+	if (options->frequency)
+		options->period[0] = record_fit_period(NS_PER_S, 1, options->frequency);
+	options->frequency = 0;
+	if (options->period[0] < LEAST_CLOCK_NS)
+		fail("event '" RECORD_CLOCK
+		     "': the kernel's timer has no periods below %u ns, which are "
+		     "%u in a second",
+		     LEAST_CLOCK_NS, NS_PER_S / LEAST_CLOCK_NS);
+}
+
 void record_settle(struct record_options *options)
 {
 	bool given = options->default_period, sampled = false;
@@ -72,11 +120,21 @@ void record_settle(struct record_options *options)
 	}
 	if (options->frequency && given)
 		fail("--freq and --period exclude each other; give one");
-	if (!sampled)
-		append_events(&options->run.events, "instructions");
+	if (!sampled) {
+		options->clock_by_default = !can_sample(&options->run);
+		append_events(&options->run.events,
+			      options->clock_by_default ? RECORD_CLOCK : instructions[0]);
+	}
 	extend_periods(options, UNSET);
-	fill_periods(options,
-		     options->default_period ? options->default_period : RECORD_DEFAULT_PERIOD);
+	for (size_t i = 0; i < options->n_periods; i++)
+		options->clock |= strcmp(options->run.events.word[i], RECORD_CLOCK) == 0;
+	fill_periods(options, options->default_period ? options->default_period
+			      : options->clock	      ? RECORD_CLOCK_PERIOD
+						      : RECORD_DEFAULT_PERIOD);
+	if (options->clock)
+		settle_clock(options);
+	else if (options->jitter == RECORD_NO_JITTER)
+		options->jitter = RECORD_DEFAULT_JITTER;
 	if (!options->run.output) {
 		options->run.output = text_print("%s", RECORD_DEFAULT_FILE);
 		options->run.output_shared = true;

@@ -23,8 +23,10 @@ struct recorder {
 	struct command command;
 	struct perfctr *context;
 	/* NULL in a run that is counted but not recorded: */
-	struct perfctr_samples *samples;
+	struct perfctr_samples *samples; /* NULL also with a clock */
 	struct maps *maps;
+	struct clock *clock; /* NULL: counters end the periods */
+	uint64_t n_clock;    /* its samples */
 	void *kernel;  /* set of addresses of samples in the kernel */
 	uint64_t late; /* periods that samples report, without the last one of each sample */
 	FILE *file;
@@ -86,12 +88,30 @@ static bool open_samples(struct recorder *recorder)
 
 static void close_context(struct recorder *recorder)
 {
+	clock_close(recorder->clock);
 	maps_close(recorder->maps);
 	perfctr_samples_close(recorder->samples);
 	perfctr_close(recorder->context);
+	recorder->clock = NULL;
 	recorder->maps = NULL;
 	recorder->samples = NULL;
 	recorder->context = NULL;
+}
+
+/* Opens what this run records.  Returns false after an error message. */
+static bool open_records(struct recorder *recorder)
+{
+	const struct record_options *options = recorder->options;
+	pid_t pid = recorder->command.pid;
+
+	if (!options->clock && !open_samples(recorder))
+		return false;
+	recorder->maps = maps_open(pid, options->clock ? options->room_kb : 0);
+	if (!recorder->maps)
+		return false;
+	if (options->clock)
+		recorder->clock = clock_open(recorder->maps, pid, options);
+	return !options->clock || recorder->clock;
 }
 
 static bool open_context(struct recorder *recorder)
@@ -104,13 +124,8 @@ static bool open_context(struct recorder *recorder)
 		complain_of_open(backend, errno);
 		return false;
 	}
-	if (recorder->records) {
-		if (!open_samples(recorder))
-			return false;
-		recorder->maps = maps_open(pid);
-		if (!recorder->maps)
-			return false;
-	}
+	if (recorder->records && !open_records(recorder))
+		return false;
 	if (perfctr_set_control(recorder->context, recorder->control) == 0)
 		return true;
 	complain_of_control(backend, errno, recorder->control, &recorder->info);
@@ -125,15 +140,18 @@ static bool open_context(struct recorder *recorder)
  */
 static bool start_command(struct recorder *recorder)
 {
-	if (perfctr_start(recorder->context) == 0)
-		return true;
-	if (errno == ESRCH) {
+	bool good = perfctr_start(recorder->context) == 0;
+
+	if (!good && errno == ESRCH) {
 		close_context(recorder);
 		if (!open_context(recorder))
 			return false;
-		if (perfctr_start(recorder->context) == 0)
-			return true;
+		good = perfctr_start(recorder->context) == 0;
 	}
+	if (good && recorder->clock)
+		clock_start(recorder->clock);
+	if (good)
+		return true;
 	complain_of_start(recorder->options->run.backend, errno);
 	return false;
 }
@@ -156,19 +174,35 @@ static int write_sample(const struct perfctr_sample_view *view, void *argument)
 	return 0;
 }
 
+static void take_from_clock(const struct perf_event_header *sample, unsigned int cpu,
+			    void *argument)
+{
+	struct recorder *recorder = argument;
+
+	if (recorder->ended)
+		return;
+	clock_take(recorder->clock, recorder->maps, sample, cpu, write_sample, recorder);
+	recorder->n_clock++;
+	recorder->ended = recorder->n_clock == recorder->options->max_samples;
+}
+
 static void take_samples(struct recorder *recorder)
 {
-	maps_take(recorder->maps, recorder->file);
-	if (perfctr_samples_take(recorder->samples, write_sample, recorder) < 0) {
+	maps_take(recorder->maps, recorder->file, take_from_clock, recorder);
+	if (recorder->samples &&
+	    perfctr_samples_take(recorder->samples, write_sample, recorder) < 0) {
 		if (errno != ENOSPC)
 			fail("cannot read the samples: %m");
 		recorder->ended = true;
 	}
-	if (ferror(recorder->file))
+	if (fflush(recorder->file))
 		complain_of_file(recorder);
 }
 
 enum { SIGNALS, PROCESS, SAMPLES, MAPS };
+
+/* The file has all that is older than this, even if perfex is killed. */
+#define MOST_MS 1000
 
 /* Takes samples and handles signals until the command has ended. */
 static void wait_for_end(struct recorder *recorder)
@@ -183,14 +217,14 @@ static void wait_for_end(struct recorder *recorder)
 	if (recorder->maps)
 		maps_descriptors(recorder->maps, fd + MAPS);
 	while (!fd[PROCESS].revents) {
-		if (poll(fd, MAPS + n, -1) < 0) {
+		if (poll(fd, MAPS + n, recorder->maps ? MOST_MS : -1) < 0) {
 			if (errno == EINTR)
 				continue;
 			fail("cannot wait for the end: %m");
 		}
 		if (fd[SIGNALS].revents)
 			watch_signal(&recorder->watch, &recorder->command);
-		if (recorder->samples)
+		if (recorder->maps)
 			take_samples(recorder);
 		/* poll() would return at once, for ever, for descriptors that have hung up. */
 		for (size_t i = SAMPLES; i < MAPS + n; i++)
@@ -356,6 +390,25 @@ static void complain_of_late(const struct recorder *recorder, const struct perfc
 			 recorder->late, all);
 }
 
+/*
+ * Of a clock: the first period of a thread begins with the thread, and a timer can be late.  Warns
+ * if the samples stand for less than 95 % of the time.
+ */
+static void complain_of_timers(const struct recorder *recorder, uint64_t ns)
+{
+	uint64_t sampled_ns = recorder->n_clock * recorder->options->period[0];
+
+	if (!(clock_modes(recorder->clock) & PERFCTR_MODE_KERNEL))
+		complain("time in the kernel has no samples, but is in the total%s",
+			 recorder->options->run.modes_name ? "" : ": " RECORD_WHO_SEES_KERNEL);
+	else if (!(clock_modes(recorder->clock) & PERFCTR_MODE_USER))
+		complain("time in user mode has no samples, but is in the total");
+	else if (!recorder->ended && sampled_ns < ns - ns / 20)
+		complain("warning: the samples stand for %.0f %% of the time on CPUs, which is %.6f "
+			 "s: threads shorter than a period have none, and timers can be late",
+			 100.0 * (double)sampled_ns / (double)ns, (double)ns / 1e9);
+}
+
 /* Reports what was lost, and how many samples there are. */
 static void report_end(const struct recorder *recorder, const struct samples_end *end)
 {
@@ -375,12 +428,34 @@ static void report_end(const struct recorder *recorder, const struct samples_end
 		complain("%" PRIu64 " records of what was mapped were lost; some addresses will "
 			 "have no name",
 			 end->maps_lost);
+	if (recorder->clock)
+		complain_of_timers(recorder, end->counts->counter[0]);
 	complain("%" PRIu64 " samples in '%s'; perfex samples shows them",
 		 (uint64_t)sampled->samples, recorder->options->run.output);
 	if (sampled->flags & PERFCTR_SAMPLED_ENDED)
 		complain("sampling ended with the last of %u samples, by --max; the command went "
 			 "on, and its counts are of all of it",
 			 recorder->options->max_samples);
+}
+
+static void read_sampled(const struct recorder *recorder, struct perfctr_sampled *sampled,
+			 struct perfctr_periods *periods)
+{
+	if (recorder->clock) {
+		uint64_t lost = maps_lost(recorder->maps);
+
+		*sampled = (struct perfctr_sampled){
+			.samples = recorder->n_clock,
+			.lost = lost,
+			.lost_weight = { lost * recorder->options->period[0] },
+			.flags = recorder->ended ? PERFCTR_SAMPLED_ENDED : 0,
+		};
+		*periods = (struct perfctr_periods){ .over = { recorder->n_clock } };
+		return;
+	}
+	if (perfctr_samples_read(recorder->samples, sampled) < 0 ||
+	    perfctr_read_periods(recorder->context, PERFCTR_SCOPE_TREE, periods) < 0)
+		fail("cannot read the totals of the samples: %m");
 }
 
 static int finish_recording(struct recorder *recorder)
@@ -391,11 +466,10 @@ static int finish_recording(struct recorder *recorder)
 	struct samples_end end = { &counts, &periods, &sampled, 0 };
 
 	take_samples(recorder);
-	if (perfctr_samples_read(recorder->samples, &sampled) < 0 ||
-	    perfctr_read_periods(recorder->context, PERFCTR_SCOPE_TREE, &periods) < 0)
-		fail("cannot read the totals of the samples: %m");
+	read_sampled(recorder, &sampled, &periods);
 	read_counts(recorder, &counts);
-	end.maps_lost = maps_lost(recorder->maps);
+	/* The ring of a clock does not tell which records are lost: nearly all are samples. */
+	end.maps_lost = recorder->clock ? 0 : maps_lost(recorder->maps);
 	kernel_addresses_name(recorder->kernel, recorder->file);
 	samples_file_end(recorder->file, recorder->control, &end);
 	if (fclose(recorder->file))
@@ -441,6 +515,8 @@ static bool set_periods(struct recorder *recorder)
 	for (size_t i = 0; i < recorder->events.n; i++) {
 		const struct event *event = &recorder->events.event[i];
 
+		if (options->clock)
+			return true;
 		if (!(event->request.general | event->request.fixed)) {
 			complain("event '%s': samples are of events of the processor; count it by "
 				 "perfex run",
@@ -459,6 +535,9 @@ int record_command(struct record_options *options)
 				     .info = *perfctr_events_info(options->run.database) };
 	int status = EXIT_PERFEX;
 
+	if (options->clock_by_default)
+		complain("no counter can be sampled here (perfex info says why); the samples are of "
+			 RECORD_CLOCK ", the time on CPUs");
 	if (events_plan(&recorder.events, &options->run, &recorder.info)) {
 		recorder.control = &recorder.events.control[0];
 		warn_of_events(&recorder.events, &recorder.info);

@@ -57,6 +57,10 @@ void samples_file_head(FILE *file, const struct samples_head *head)
 	}
 	fprintf(file, "\nasked %d %u %u\n", options->registers,
 		options->callers ? options->depth : 0, options->jitter);
+	if (options->clock) {
+		fprintf(file, "clock %" PRIu64 " %s\n", options->period[0], RECORD_CLOCK);
+		return;
+	}
 	for (uint32_t i = 0; i < head->control->n_events; i++)
 		for (size_t k = 0; k < head->events->n; k++)
 			if (head->events->event[k].index == i) {

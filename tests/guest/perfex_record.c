@@ -219,7 +219,8 @@ START_TEST(what_cannot_be_is_refused_before_the_command_runs)
 	expect(&r, "echo mine >perfex.samples; perfex record touch started", EXITED(125));
 	ck_assert_uint_eq(lines(r.err, "perfex record has not written it"), 1);
 	ck_assert_str_eq(contents("perfex.samples"), "mine\n");
-	expect(&r, "perfex record --backend=perf_events -o x touch started", EXITED(125));
+	expect(&r, "perfex record --backend=perf_events -e instructions -o x touch started",
+	       EXITED(125));
 	ck_assert_uint_eq(lines(r.err, "perfex: "), 1);
 	expect(&r, "perfex record -e page-faults -c 2 -o x touch started", EXITED(125));
 	ck_assert_uint_eq(lines(r.err, "perfex: "), 1);
@@ -228,6 +229,112 @@ START_TEST(what_cannot_be_is_refused_before_the_command_runs)
 	expect(&r, "perfex record -o x true && perfex record -o x true", 0);
 	expect(&r, "perfex record -o x ./missing", EXITED(127));
 	expect(&r, "perfex samples x", 0);
+}
+END_TEST
+
+#define CLOCK_PERIOD 100003
+#define TWENTY_TIMES "sh -c 'for i in $(seq 20); do $HOT; done'"
+
+/* hot has 30 rounds of the same two instructions in each pass, and warm has 10. */
+START_TEST(a_clock_tells_where_the_time_is)
+{
+	uint64_t hot, warm, all, counted;
+	struct run r;
+
+	enter_directory();
+	expect(&r, "perfex record -e task-clock -c 100003 " TWENTY_TIMES, 0);
+	ck_assert_uint_eq(lines(r.err, "samples in 'perfex.samples'"), 1);
+	expect(&r, "perfex samples --csv | grep /hot,", 0);
+	hot = CELL(r.out, SAMPLES, ",hot\r");
+	warm = CELL(r.out, SAMPLES, ",warm");
+	ck_assert_msg(hot + warm > 30 && hot > warm && warm > 0, "%s", r.out);
+	expect(&r, "perfex samples --csv --by=process", 0);
+	all = CELL(r.out, EVENTS_OF, ",hot,");
+	counted = CELL(r.out, EVENTS_OF, "(counted)");
+	ck_assert_uint_eq(all % CLOCK_PERIOD, 0);
+	ck_assert_msg(all > 0 && all <= counted + CLOCK_PERIOD, "%s", r.out);
+	expect(&r,
+	       "perfex record -e task-clock -F 10000 -g $HOT && perfex samples --folded | grep ^hot",
+	       0);
+	ck_assert_uint_gt(stack_events(r.out, "hot;_start;hot "), 0);
+	/* The only caller of hot and warm. */
+	expect(&r,
+	       "perfex record -e task-clock -F 10000 -g --depth=1 $HOT && "
+	       "perfex samples --folded | grep ^hot",
+	       0);
+	ck_assert_uint_gt(stack_events(r.out, "hot;_start;hot "), 0);
+	expect(&r, "perfex record -e task-clock --kernel -c 100003 " TWENTY_TIMES, 0);
+	ck_assert_uint_eq(lines(r.err, "time in user mode has no samples"), 1);
+	expect(&r, "perfex samples --csv --by=object", 0);
+	ck_assert_uint_gt(CELL(r.out, SAMPLES, "[kernel]"), 0);
+	ck_assert_uint_eq(CELL(r.out, SAMPLES, "/hot\r"), 0);
+	expect(&r, "perfex record -e task-clock --max=5 -c 100003 " TWENTY_TIMES, EXITED(125));
+	expect(&r, "grep -c ^sample perfex.samples", 0);
+	ck_assert_str_eq(r.out, "5\n");
+}
+END_TEST
+
+START_TEST(without_samples_of_a_backend_a_clock_is_the_default)
+{
+	struct run r;
+
+	enter_directory();
+	expect(&r, "perfex record --backend=perf_events -c 100003 $HOT", 0);
+	ck_assert_uint_eq(lines(r.err, "no counter can be sampled here"), 1);
+	expect(&r, "grep ^clock perfex.samples", 0);
+	ck_assert_str_eq(r.out, "clock 100003 task-clock\n");
+}
+END_TEST
+
+static void record_clock_as_nobody(void *unused)
+{
+	struct run r;
+
+	become_nobody();
+	RUN(&r, "sh", "-c", "perfex record --kernel -e task-clock -o /tmp/none.samples $HOT");
+	EXPECT(r.status == EXITED(125));
+	EXPECT(strstr(r.err, "cannot sample the kernel's time: it needs"));
+	RUN(&r, "sh", "-c",
+	    "perfex record -e task-clock -c 100003 -o /tmp/clock.samples " TWENTY_TIMES);
+	EXPECT(r.status == 0);
+	EXPECT(strstr(r.err, "time in the kernel has no samples, but is in the total: "));
+	RUN(&r, "sh", "-c", "perfex samples --csv /tmp/clock.samples");
+	EXPECT(r.status == 0);
+	EXPECT(CELL(r.out, SAMPLES, ",hot\r") > 0);
+	EXPECT(!strstr(r.out, "[kernel]"));
+}
+
+START_TEST(a_clock_shows_no_user_the_kernel)
+{
+	enter_directory();
+	in_child(record_clock_as_nobody, NULL);
+}
+END_TEST
+
+START_TEST(what_a_clock_cannot_do_is_refused)
+{
+	static const struct {
+		const char *options, *message;
+	} refused[] = {
+		{ "-e task-clock,instructions", "it is sampled alone; leave out the other events" },
+		{ "-e task-clock --beside instructions", "it is sampled alone; leave out" },
+		{ "-e task-clock --registers", "--registers: samples of task-clock have none" },
+		{ "-e task-clock --jitter=50", "--jitter: timers of the kernel end the periods" },
+		{ "-e task-clock -c 9999", "has no periods below 10000 ns, which are 100000 in" },
+		{ "-e task-clock -F 200000", "has no periods below 10000 ns, which are 100000 in" },
+	};
+	char script[256];
+	struct run r;
+
+	enter_directory();
+	for (size_t i = 0; i < ARRAY_SIZE(refused); i++) {
+		snprintf(script, sizeof(script), "perfex record %s touch started",
+			 refused[i].options);
+		expect(&r, script, EXITED(125));
+		ck_assert_msg(strstr(r.err, refused[i].message), "%s", r.err);
+		ck_assert_uint_eq(lines(r.err, "perfex: "), 1);
+	}
+	ck_assert_int_lt(access("started", F_OK), 0);
 }
 END_TEST
 
@@ -328,19 +435,21 @@ START_TEST(each_rank_writes_files_of_its_own)
 	}
 	setenv("PMI_RANK", "0", 1);
 	expect(&r, "perfex trace -o t.trace -e instructions $LOOP", 0);
-	ck_assert_msg(strstr(r.err, "perfex: each of the 2 ranks writes a file of its own, this one "
-				    "'t.0.trace'\n"),
+	ck_assert_msg(strstr(r.err,
+			     "perfex: each of the 2 ranks writes a file of its own, this one "
+			     "'t.0.trace'\n"),
 		      "%s", r.err);
 	ck_assert_int_ne(access("t.trace", F_OK), 0);
 }
 END_TEST
 
-SUITE(perfex_record, totals_are_exact_and_all_periods_are_accounted_for,
+SUITE(perfex_record, a_clock_tells_where_the_time_is,
+      without_samples_of_a_backend_a_clock_is_the_default, a_clock_shows_no_user_the_kernel,
+      what_a_clock_cannot_do_is_refused, totals_are_exact_and_all_periods_are_accounted_for,
       events_are_those_of_the_functions_and_lines_that_have_them, callers_are_those_of_the_frames,
       each_program_of_a_tree_has_its_events, functions_of_the_kernel_are_those_of_kallsyms,
       a_file_that_is_gone_or_another_gives_no_names, a_frequency_is_a_run_before_and_then_a_period,
       what_cannot_be_is_refused_before_the_command_runs, the_most_samples_end_with_an_error,
       many_late_periods_are_told, each_rank_writes_files_of_its_own,
-      an_ordinary_user_records_its_own,
-      who_may_have_little_memory_records_with_little_room, BY_THE_CLOCK,
-      what_ends_the_command_ends_the_recording)
+      an_ordinary_user_records_its_own, who_may_have_little_memory_records_with_little_room,
+      BY_THE_CLOCK, what_ends_the_command_ends_the_recording)

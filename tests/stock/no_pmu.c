@@ -64,14 +64,29 @@ START_TEST(a_usual_event_of_the_processor_has_a_row_with_the_reason)
 	ck_assert_msg(r.status == 0, "wait status %#x: %s", r.status, r.err);
 	ck_assert_uint_gt(printed_count(r.err, "task-clock"), 0);
 	for (size_t i = 0; i < sizeof(events) / sizeof(events[0]); i++) {
-		snprintf(row, sizeof(row), "\n%-24s not counted: there are no counters for perf_events\n",
-			 events[i]);
+		snprintf(row, sizeof(row),
+			 "\n%-24s not counted: there are no counters for perf_events\n", events[i]);
 		ck_assert_msg(strstr(r.err, row), "no \"%s\" in: %s", row, r.err);
 	}
 }
 END_TEST
 
-SUITE(no_pmu, linux_has_no_hardware_event_here,
+#define SAMPLES "/tmp/no-pmu.samples"
+
+START_TEST(perfex_record_samples_the_time_on_cpus)
+{
+	struct run r;
+
+	RUN(&r, "perfex", "record", "-o", SAMPLES, program("loop-long"));
+	ck_assert_msg(r.status == 0, "wait status %#x: %s", r.status, r.err);
+	ck_assert_msg(strstr(r.err, "no counter can be sampled here"), "%s", r.err);
+	RUN(&r, "perfex", "samples", "--csv", SAMPLES);
+	ck_assert_msg(r.status == 0, "wait status %#x: %s", r.status, r.err);
+	ck_assert_msg(strstr(r.out, "/loop-long,_start\r\n"), "%s", r.out);
+}
+END_TEST
+
+SUITE(no_pmu, perfex_record_samples_the_time_on_cpus, linux_has_no_hardware_event_here,
       the_backend_says_what_is_missing_and_who_can_give_it, perfex_counts_time_faults_and_switches,
       a_usual_event_of_the_processor_has_a_row_with_the_reason,
       an_event_of_the_processor_is_refused_in_one_line)

@@ -268,6 +268,32 @@ START_TEST(rows_have_all_counts_or_their_growth)
 }
 END_TEST
 
+#define CLOCK HEAD "command a\nasked 0 4 0\nclock 1000003 task-clock\n"
+
+START_TEST(samples_of_a_clock_have_no_counts)
+{
+	static const char text[] =
+		CLOCK "exec 10 37 a\nsample 15 0 37 37 0 0 0 1 0 1000003 400010 0 0\n"
+		      "sample 25 1 37 38 0 1 0 1 0 1000003 ffffffff81000010 0 1 400020\n"
+		      "kernel ffffffff81000000 do_it\ntotal 2300000 2 0\nend 2 0 0 0 0\n";
+	struct command_result result = show(text, "--delta");
+
+	ck_assert_str_eq(result.err, "");
+	ck_assert_str_eq(result.out,
+			 "time,cpu,pid,tid,event,periods,late,ip,function,tsc,task-clock\r\n"
+			 "15,0,37,37,task-clock,1,0,0x400010,[unknown],,\r\n"
+			 "25,1,37,38,task-clock,1,0,0xffffffff81000010,do_it,,\r\n");
+	result = show(text, "--by=thread");
+	ck_assert_msg(strstr(result.out, "\r\ntask-clock,1,1000003,50.0000,"), "%s", result.out);
+	ck_assert_msg(strstr(result.out, "\r\ntask-clock,,299994,,,,(no sample),,\r\n"
+					 "task-clock,,2300000,,,,(counted),,\r\n"), "%s",
+		      result.out);
+	result = show_to_people(text);
+	ck_assert_msg(strstr(result.out, "\n  299994 more have no sample: of short threads, late "
+					 "timers, or another mode\n"), "%s", result.out);
+}
+END_TEST
+
 /* The time stamp counter has 2 GHz: 25 ticks are less than a microsecond. */
 START_TEST(as_perf_script_prints_it)
 {
@@ -318,6 +344,9 @@ static const struct {
 	{ ASKED "name 1 1 a%0\n", "a '%' has no two digits behind it", 6 },
 	{ ASKED "name 1 1 a%00\n", "a '%' has no two digits behind it", 6 },
 	{ ASKED "asked 0 128 0\n", LARGE, 6 },
+	{ ASKED "clock 1000003 task-clock\n", "there is an event beside a clock", 6 },
+	{ CLOCK "event 1000 instructions\n", "there is an event beside a clock", 5 },
+	{ CLOCK "sample 15 0 37 37 0 0 0 1 0 1000003 400010 0 0 7\n", "the line is too long", 5 },
 	{ ASKED "total 1 1 1\ntotal 1 1 1\ntotal 1 1 1\n", "there are more totals than events", 8 },
 };
 
@@ -435,6 +464,7 @@ TCase *samples_tests(void)
 	tcase_add_test(tests, people_are_told_what_was_found_late_beside_the_samples);
 	tcase_add_test(tests, stacks_go_from_the_process_to_the_innermost);
 	tcase_add_loop_test(tests, rows_have_all_counts_or_their_growth, 0, ARRAY_SIZE(shown));
+	tcase_add_test(tests, samples_of_a_clock_have_no_counts);
 	tcase_add_test(tests, as_perf_script_prints_it);
 	tcase_add_loop_test(tests, a_wrong_file_is_refused_in_one_line, 0, ARRAY_SIZE(wrong));
 	tcase_add_loop_test(tests, intervals_are_the_published_ones, 0, ARRAY_SIZE(published));

@@ -71,7 +71,7 @@ struct sample_read {
 	uint32_t event, flags, lost;
 	uint64_t periods, late, weight, ip, tsc;
 	/* Indices in samples.number: */
-	size_t numbers; /* counts, then registers */
+	size_t numbers; /* counts, unless of a clock; then registers */
 	size_t chain;
 	uint32_t depth;
 	/* Set by samples_place(): */
@@ -87,6 +87,7 @@ struct samples {
 	unsigned int jitter;
 	struct sampled_event *event;
 	size_t n_events;
+	bool clock; /* the only event is time in ns; samples have neither counts nor tsc */
 	struct object *object;
 	size_t n_objects;
 	struct change *change;

@@ -232,6 +232,10 @@ static void take_event(struct parse *parse)
 	struct samples *samples = parse->samples;
 	uint64_t period = take_number(parse, INT64_MAX);
 
+	if (samples->clock) {
+		refuse_line(parse, "there is an event beside a clock");
+		return;
+	}
 	if (samples->n || samples->n_events == PERFCTR_MAX_COUNTERS) {
 		refuse_line(parse, "there are too many events, or they come after samples");
 		return;
@@ -239,6 +243,16 @@ static void take_event(struct parse *parse)
 	samples->event = grow(samples->event, samples->n_events, sizeof(*samples->event));
 	samples->event[samples->n_events++] =
 		(struct sampled_event){ .name = take_text(parse), .period = period };
+}
+
+static void take_clock(struct parse *parse)
+{
+	if (parse->samples->n_events) {
+		refuse_line(parse, "there is an event beside a clock");
+		return;
+	}
+	take_event(parse);
+	parse->samples->clock = true;
 }
 
 static void add_number(struct samples *samples, uint64_t number)
@@ -269,7 +283,7 @@ static void take_sample(struct parse *parse)
 		return;
 	}
 	sample.numbers = samples->n_numbers;
-	for (size_t i = 0; parse->good && i < samples->n_events; i++)
+	for (size_t i = 0; parse->good && !samples->clock && i < samples->n_events; i++)
 		add_number(samples, take_number(parse, UINT64_MAX));
 	for (size_t i = 0; parse->good && samples->registers && i < SAMPLES_REGISTERS; i++)
 		add_number(samples, take_address(parse));
@@ -327,7 +341,7 @@ static const struct {
 	{ "sample", take_sample }, { "map", take_map },		{ "fork", take_fork },
 	{ "name", take_name },	   { "exec", take_exec },	{ "event", take_event },
 	{ "total", take_total },   { "command", take_command }, { "asked", take_asked },
-	{ "end", take_end },	   { "kernel", take_kernel },
+	{ "end", take_end },	   { "kernel", take_kernel },	{ "clock", take_clock },
 };
 
 static void take_line(struct parse *parse)

@@ -235,7 +235,7 @@ static void put_type(struct profile *profile, unsigned int field, const char *na
 	FILE *file = text_open(&message);
 
 	wire_number(file, VALUE_TYPE, number_text(profile, name));
-	wire_number(file, VALUE_UNIT, number_text(profile, "count"));
+	wire_number(file, VALUE_UNIT, number_text(profile, profile->show->samples->clock ? "nanoseconds" : "count"));
 	put_message(profile->file, field, &message);
 }
 

@@ -7,6 +7,7 @@
 #include "show.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <search.h>
 #include <stdlib.h>
 #include <string.h>
@@ -50,7 +51,7 @@ static void put_row(const struct show *show, const struct sample_read *sample,
 {
 	const struct samples *samples = show->samples;
 	const struct place *place = places_find(show->places, sample, NULL);
-	const uint64_t *count = &samples->number[sample->numbers];
+	const uint64_t *count = samples->number + sample->numbers;
 	const uint64_t *last = before ? &samples->number[before->numbers] : NULL;
 	char *name;
 
@@ -69,6 +70,11 @@ static void put_row(const struct show *show, const struct sample_read *sample,
 	make_printable(name);
 	table_add_text(table, name);
 	free(name);
+	if (samples->clock) {
+		table_add_number(table, NAN);
+		table_add_number(table, NAN);
+		return;
+	}
 	table_add(table, "%" PRIu64, sample->tsc - (before ? before->tsc : 0));
 	for (size_t i = 0; i < samples->n_events; i++)
 		table_add(table, "%" PRIu64, count[i] - (last ? last[i] : 0));

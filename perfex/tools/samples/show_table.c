@@ -326,6 +326,16 @@ static void add_sum(const struct rows *rows, struct table *table, uint32_t event
 	fill_row(table, before, n_columns);
 }
 
+/* Returns the part of a clock's time that no sample stands for, not even a lost one. */
+static uint64_t unsampled_time(const struct samples *samples, uint32_t i)
+{
+	const struct sampled_event *event = &samples->event[i];
+	uint64_t sampled = samples->n * event->period + event->lost_weight;
+
+	return samples->clock && !samples->cut && event->count > sampled ? event->count - sampled
+									 : 0;
+}
+
 static void add_sums(const struct rows *rows, struct table *table, uint32_t i, size_t n_columns)
 {
 	const struct sampled_event *event = &rows->show->samples->event[i];
@@ -334,6 +344,9 @@ static void add_sums(const struct rows *rows, struct table *table, uint32_t i, s
 	if (rows->show->samples->cut)
 		return;
 	add_sum(rows, table, i, "(lost)", event->lost_weight, n_columns);
+	if (rows->show->samples->clock)
+		add_sum(rows, table, i, "(no sample)", unsampled_time(rows->show->samples, i),
+			n_columns);
 	add_sum(rows, table, i, "(counted)", event->count, n_columns);
 }
 
@@ -381,6 +394,12 @@ static void print_event(const struct rows *rows, uint32_t i)
 	if (event->lost_weight)
 		fprintf(file, "  %" PRIu64 " more are of samples that were lost\n",
 			event->lost_weight);
+	if (unsampled_time(rows->show->samples, i))
+		fprintf(file,
+			"  %" PRIu64
+			" more have no sample: of short threads, late timers, or another "
+			"mode\n",
+			unsampled_time(rows->show->samples, i));
 	free(name);
 }
 

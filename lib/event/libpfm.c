@@ -227,6 +227,36 @@ static void take_codes(const struct perfctr_pmu_info *info, const uint64_t codes
 	*evntsel2 = codes[!family->libpfm_swapped] & ~family->libpfm_ignored2;
 }
 
+/*
+ * libpfm4 4.13 gives these no event select, so that they would count nothing, or cycles.  The codes
+ * are those of Intel's lists of events (perfmon), as in tools/perf/pmu-events of Linux.
+ */
+static const struct {
+	const char *name; /* of the event, and of the unit mask if the codes are of one */
+	uint16_t wrong, code;
+} corrections[] = {
+	{ "TOPDOWN:BACKEND_BOUND_SLOTS", 0x0200, 0x02a4 }, /* Ice Lake, Sapphire Rapids */
+	{ "TOPDOWN:BAD_SPEC_SLOTS", 0x0400, 0x04a4 },
+	{ "TOPDOWN:BR_MISPREDICT_SLOTS", 0x0800, 0x08a4 },
+	{ "TOPDOWN:MEMORY_BOUND_SLOTS", 0x1000, 0x10a4 },
+	{ "TOPDOWN:SLOTS", 0x0400, 0x01a4 },	/* libpfm4: of a fixed counter */
+	{ "CPU_CLK_UNHALTED", 0x0000, 0x003c }, /* Goldmont: CORE_P, which is the default */
+};
+
+#define EVENT_AND_UMASK UINT64_C(0xffff)
+
+static void correct_code(const char *event, uint64_t *evntsel)
+{
+	for (size_t i = 0; i < sizeof(corrections) / sizeof(corrections[0]); i++) {
+		size_t length = strlen(corrections[i].name);
+
+		if ((*evntsel & EVENT_AND_UMASK) == corrections[i].wrong &&
+		    strncasecmp(event, corrections[i].name, length) == 0 &&
+		    (!event[length] || event[length] == ':'))
+			*evntsel ^= corrections[i].wrong ^ corrections[i].code;
+	}
+}
+
 int perfctr_libpfm_encode(const struct perfctr_pmu_info *info, const char *event, uint64_t *evntsel,
 			  uint64_t *evntsel2, const struct line *line)
 {
@@ -251,6 +281,7 @@ int perfctr_libpfm_encode(const struct perfctr_pmu_info *info, const char *event
 		if (error != PFM_SUCCESS)
 			return libpfm_refuse(pmu, event, error, line);
 		take_codes(info, codes, evntsel, evntsel2);
+		correct_code(event, evntsel);
 		return 0;
 	}
 	errno = ENOENT;

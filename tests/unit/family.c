@@ -4,6 +4,7 @@
 
 #include <perfctr_events.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -118,6 +119,84 @@ START_TEST(processors_are_known_after_one_was_forced)
 			 0);
 }
 
+/* As in the lists of events of Intel's perfmon, which the kernel has in tools/perf/pmu-events. */
+static const struct {
+	const char *processor, *event;
+	uint64_t evntsel;
+} codes[] = {
+	{ "icl", "TOPDOWN:SLOTS_P", 0x4101a4 },
+	{ "icl", "TOPDOWN:SLOTS", 0x4101a4 },
+	{ "icl", "topdown:backend_bound_slots", 0x4102a4 },
+	{ "icx", "TOPDOWN:BR_MISPREDICT_SLOTS", 0x4108a4 },
+	{ "spr", "TOPDOWN:BACKEND_BOUND_SLOTS:c=1", 0x14102a4 },
+	{ "spr", "TOPDOWN:BAD_SPEC_SLOTS", 0x4104a4 },
+	{ "spr", "TOPDOWN:BR_MISPREDICT_SLOTS", 0x4108a4 },
+	{ "spr", "TOPDOWN:MEMORY_BOUND_SLOTS", 0x4110a4 },
+	{ "glm", "CPU_CLK_UNHALTED:CORE_P", 0x41003c },
+	{ "tmt", "CPU_CLK_UNHALTED:CORE_P", 0x41003c },
+};
+
+/* Takes this machine for one with this processor.  Called before libpfm4 has looked for another. */
+static const struct perfctr_pmu_info *be_processor(const char *name)
+{
+	setenv("LIBPFM_FORCE_PMU", name, 1);
+	ck_assert_ptr_nonnull(perfctr_family_info(name));
+	return perfctr_family_info(name);
+}
+
+START_TEST(events_have_the_codes_of_intel_s_lists)
+{
+	const struct perfctr_pmu_info *info = be_processor(codes[_i].processor);
+	struct perfctr_request request;
+	char error[256] = "";
+
+	ck_assert_msg(perfctr_events_parse_once(info, codes[_i].event, PERFCTR_MODE_USER, &request,
+						error, sizeof(error)) == 0,
+		      "%s", error);
+	ck_assert_msg(request.evntsel == codes[_i].evntsel, "%s on %s is %#llx", codes[_i].event,
+		      codes[_i].processor, (unsigned long long)request.evntsel);
+	ck_assert_uint_ne(request.general, 0);
+}
+END_TEST
+
+static const char *const of_intel[] = { "core", "nhm", "wsm", "snb", "ivb", "hsw", "bdw",
+					"skl",  "skx", "icl", "icx", "spr", "knl", "atom",
+					"slm",  "glm", "tmt" };
+
+struct scan {
+	struct perfctr_events *events;
+	unsigned int n;
+};
+
+/* The event select 0 is that of fixed counters, with the unit masks 1 to 3: see arch.tbl. */
+static int expect_select(const struct perfctr_event_entry *entry, void *arg)
+{
+	struct scan *scan = arg;
+	struct perfctr_request request;
+	char spec[256], error[256];
+
+	snprintf(spec, sizeof(spec), "%s%s%s", entry->name, entry->umask ? ":" : "",
+		 entry->umask ? entry->umask : "");
+	if (perfctr_events_parse(scan->events, spec, PERFCTR_MODE_USER, &request, error,
+				 sizeof(error)) < 0)
+		return 0;
+	scan->n++;
+	ck_assert_msg(request.evntsel & 0xff || !request.general, "%s is %#llx", spec,
+		      (unsigned long long)request.evntsel);
+	return 0;
+}
+
+START_TEST(no_event_of_intel_s_processors_has_the_event_select_0)
+{
+	struct scan scan = { .events = perfctr_events_open(be_processor(of_intel[_i])) };
+
+	ck_assert_ptr_nonnull(scan.events);
+	perfctr_events_list(scan.events, NULL, expect_select, &scan);
+	perfctr_events_close(scan.events);
+	ck_assert_msg(scan.n > 50, "%s has %u events", of_intel[_i], scan.n);
+}
+END_TEST
+
 /* Returns all bits that are in a field.  No bit is in two fields. */
 static uint64_t bits_explained(const struct perfctr_register *layout)
 {
@@ -178,6 +257,9 @@ TCase *family_tests(void)
 	tcase_add_loop_test(tests, processors_of_libpfm4_have_a_family, 0, ARRAY_SIZE(processors));
 	tcase_add_test(tests, processors_end_after_the_last);
 	tcase_add_test(tests, processors_are_known_after_one_was_forced);
+	tcase_add_loop_test(tests, events_have_the_codes_of_intel_s_lists, 0, ARRAY_SIZE(codes));
+	tcase_add_loop_test(tests, no_event_of_intel_s_processors_has_the_event_select_0, 0,
+			    ARRAY_SIZE(of_intel));
 	tcase_add_loop_test(tests, each_bit_that_may_be_set_is_explained, 0, ARRAY_SIZE(families));
 	tcase_add_test(tests, a_machine_of_no_family_has_no_registers);
 	return tests;

@@ -31,6 +31,7 @@ BUILT_IN(FLOPS_DP);
 BUILT_IN(IPC);
 BUILT_IN(L1);
 BUILT_IN(TLB);
+BUILT_IN(TOPDOWN);
 
 static const struct {
 	const char *name, *text;
@@ -38,7 +39,7 @@ static const struct {
 	{ "BRANCH", perfex_group_BRANCH }, { "CACHE", perfex_group_CACHE },
 	{ "FLOPS", perfex_group_FLOPS },   { "FLOPS_DP", perfex_group_FLOPS_DP },
 	{ "IPC", perfex_group_IPC },	   { "L1", perfex_group_L1 },
-	{ "TLB", perfex_group_TLB },
+	{ "TLB", perfex_group_TLB },	   { "TOPDOWN", perfex_group_TOPDOWN },
 };
 
 enum { N_BUILT_IN = sizeof(built_in) / sizeof(built_in[0]) };

@@ -221,17 +221,31 @@ static void show_regions(const struct regions_file *from, const struct stat_opti
 	free(text.text);
 }
 
-/* Ends perfex if a rule has the name of an event, which would be in two rows. */
+/*
+ * Ends perfex if a rule has the name of an event, which would be in two rows.  Complains of the
+ * first name that the file does not have.
+ */
 static void check_rules(const struct rules *rules, const struct regions_file *file)
 {
 	struct rule_event *event = allocate(file->n_events + 1, sizeof(*event));
-	const char *ambiguous;
+	const char *ambiguous, *missing;
 
 	for (size_t number = 0; number <= file->n_events; number++)
 		event[number].name = regions_file_event(file, number);
 	ambiguous = rules_ambiguous(rules, event, file->n_events + 1);
 	if (ambiguous)
 		fail("rule '%s' has the name of an event; give it another", ambiguous);
+	missing = rules_missing(rules, event, file->n_events + 1);
+	if (missing) {
+		struct text names;
+
+		text_open(&names);
+		for (size_t number = 0; number <= file->n_events; number++)
+			fprintf(names.file, "%s%s", number ? ", " : "", event[number].name);
+		text_close(&names);
+		complain("'%s' has no '%s', but %s", file->path, missing, names.text);
+		free(names.text);
+	}
 	free(event);
 }
 

@@ -84,18 +84,31 @@ START_TEST(rules_derive_values_of_each_region)
 		"\r\nparse,2,5,4,0,per_branch,,60.600000000000001,,,,some\r\n",
 		"\r\nparse,2,5,4,0,wait,,,,,,some\r\n",
 		"\r\nnever,2,1,0,0,per_branch,,,,,,some\r\n",
-	}, *const texts[] = {
-		"\nper_branch      derived       60.6\n",
-		"\nper_branch      derived          -\n",
-		"\nwait            derived          ?\n",
 	};
 
-	expect_lines(PERFEX("stat-of", "--csv", "--derive=per_branch = 'instructions:u' / branches",
-			    "--derive=wait = elapsed_ns", GOLDEN),
-		     lines, ARRAY_SIZE(lines));
-	expect_lines(PERFEX("stat-of", "--derive=per_branch = 'instructions:u' / branches",
-			    "--derive=wait = elapsed_ns", GOLDEN),
-		     texts, ARRAY_SIZE(texts));
+	struct command_result result = PERFEX(
+		"stat-of", "--csv", "--derive=per_branch = 'instructions:u' / branches",
+		"--derive=wait = elapsed_ns", GOLDEN);
+
+	ck_assert_str_eq(result.err, "perfex: '" GOLDEN "' has no 'elapsed_ns', but tsc, "
+				     "instructions:u, branches\n");
+	result.err[0] = '\0';
+	expect_lines(result, lines, ARRAY_SIZE(lines));
+}
+END_TEST
+
+START_TEST(text_has_a_mark_where_there_is_no_value)
+{
+	static const char *const values[] = {
+		"\nper_branch      derived       60.6\n",
+		"\nper_branch      derived          -\n",
+	};
+	struct command_result result;
+
+	expect_lines(PERFEX("stat-of", "--derive=per_branch = 'instructions:u' / branches", GOLDEN),
+		     values, ARRAY_SIZE(values));
+	result = PERFEX("stat-of", "--derive=wait = elapsed_ns", GOLDEN);
+	ck_assert_ptr_nonnull(strstr(result.out, "\nwait            derived          ?\n"));
 }
 END_TEST
 
@@ -222,6 +235,7 @@ TCase *stat_of_tests(void)
 	tcase_add_test(tests, each_thread_by_itself);
 	tcase_add_test(tests, text_of_a_thread_names_it);
 	tcase_add_test(tests, rules_derive_values_of_each_region);
+	tcase_add_test(tests, text_has_a_mark_where_there_is_no_value);
 	tcase_add_test(tests, a_rule_with_the_name_of_an_event_is_refused);
 	tcase_add_test(tests, text_tells_where_entries_and_exits_differ);
 	tcase_add_loop_test(tests, a_wrong_file_is_refused_in_one_line, 0, ARRAY_SIZE(wrong));

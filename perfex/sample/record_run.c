@@ -4,10 +4,13 @@
 #include "../session/session.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <search.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
+#include <unistd.h>
 
 #define USER_ROOM_KB 64 /* more needs CAP_PERFMON */
 #define LEAST_ROOM_KB 4
@@ -235,6 +238,25 @@ static void wait_for_end(struct recorder *recorder)
 	recorder->wait_status = command_wait(&recorder->command, &recorder->usage);
 }
 
+/* Returns an empty file, or NULL with errno; EWOULDBLOCK: another perfex records there. */
+static FILE *create_file(const char *path)
+{
+	int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666), error;
+	struct stat status;
+	FILE *file = NULL;
+
+	if (fd < 0)
+		return NULL;
+	if (fstat(fd, &status) < 0 || !S_ISREG(status.st_mode) ||
+	    (flock(fd, LOCK_EX | LOCK_NB) == 0 && ftruncate(fd, 0) == 0))
+		file = fdopen(fd, "w");
+	error = errno;
+	if (!file)
+		close(fd);
+	errno = error;
+	return file;
+}
+
 /*
  * Creates the file, and writes its head.  To be called after the command was executed, so that a
  * mistyped command does not destroy an older recording.  Returns false after an error message.
@@ -247,11 +269,15 @@ static bool open_file(struct recorder *recorder)
 
 	if (!samples_file_check(path))
 		return false;
-	recorder->file = fopen(path, "we");
-	if (!recorder->file) {
+	recorder->file = create_file(path);
+	if (!recorder->file && errno == EWOULDBLOCK)
+		complain("another perfex is writing '%s': give each its own file, like out.%%p for the "
+			 "process",
+			 path);
+	else if (!recorder->file)
 		complain("cannot write '%s': %m", path);
+	if (!recorder->file)
 		return false;
-	}
 	samples_file_head(recorder->file, &head);
 	return true;
 }

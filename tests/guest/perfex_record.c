@@ -225,6 +225,12 @@ START_TEST(what_cannot_be_is_refused_before_the_command_runs)
 	expect(&r, "perfex record -e page-faults -c 2 -o x touch started", EXITED(125));
 	ck_assert_uint_eq(lines(r.err, "perfex: "), 1);
 	ck_assert_int_lt(access("started", F_OK), 0);
+	expect(&r,
+	       "mkfifo go && { perfex record -o y sh -c 'echo >go; read x <go' & } && read x <go && "
+	       "{ perfex record -o y touch started; test $? = 125; echo >go; wait; }",
+	       0);
+	ck_assert_uint_eq(lines(r.err, "another perfex is writing 'y'"), 1);
+	ck_assert_int_lt(access("started", F_OK), 0);
 	/* perfex overwrites a file of its own. */
 	expect(&r, "perfex record -o x true && perfex record -o x true", 0);
 	expect(&r, "perfex record -o x ./missing", EXITED(127));

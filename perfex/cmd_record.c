@@ -20,7 +20,8 @@ static const struct option_row rows[] = {
 		    record_take_beside, 0),
 	NUMBER_OPTION("freq", 'F', "N",
 		      "choose periods that give N samples of each event in a second of\n"
-		      "COMMAND's time on CPUs; but for task-clock, first run it without sampling",
+		      "COMMAND's time on CPUs; except with task-clock, a run of COMMAND without\n"
+		      "sampling comes first",
 		      struct record_options, frequency, 1, 1000000, " of samples in a second"),
 	NUMBER_OPTION("jitter", 0, "PERCENT",
 		      "lengthen each period at random by up to PERCENT, so that samples are\n"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Tables about families of processors, tested without any of these processors. */
+#include "machines.h"
 #include "unit.h"
 
-#include <perfctr_events.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -136,20 +136,13 @@ static const struct {
 	{ "tmt", "CPU_CLK_UNHALTED:CORE_P", 0x41003c },
 };
 
-/* Takes this machine for one with this processor.  Called before libpfm4 has looked for another. */
-static const struct perfctr_pmu_info *be_processor(const char *name)
-{
-	setenv("LIBPFM_FORCE_PMU", name, 1);
-	ck_assert_ptr_nonnull(perfctr_family_info(name));
-	return perfctr_family_info(name);
-}
-
 START_TEST(events_have_the_codes_of_intel_s_lists)
 {
 	const struct perfctr_pmu_info *info = be_processor(codes[_i].processor);
 	struct perfctr_request request;
 	char error[256] = "";
 
+	ck_assert_ptr_nonnull(info);
 	ck_assert_msg(perfctr_events_parse_once(info, codes[_i].event, PERFCTR_MODE_USER, &request,
 						error, sizeof(error)) == 0,
 		      "%s", error);
@@ -188,8 +181,10 @@ static int expect_select(const struct perfctr_event_entry *entry, void *arg)
 
 START_TEST(no_event_of_intel_s_processors_has_the_event_select_0)
 {
-	struct scan scan = { .events = perfctr_events_open(be_processor(of_intel[_i])) };
+	const struct perfctr_pmu_info *info = be_processor(of_intel[_i]);
+	struct scan scan = { .events = perfctr_events_open(info) };
 
+	ck_assert_ptr_nonnull(info);
 	ck_assert_ptr_nonnull(scan.events);
 	perfctr_events_list(scan.events, NULL, expect_select, &scan);
 	perfctr_events_close(scan.events);

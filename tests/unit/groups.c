@@ -3,6 +3,7 @@
 #include "../../perfex/groups/groups.h"
 #include "../../perfex/rules/rules.h"
 #include "command.h"
+#include "machines.h"
 #include "unit.h"
 
 #include <stdlib.h>
@@ -80,30 +81,22 @@ START_TEST(built_in_groups_name_events_of_their_processors)
 }
 END_TEST
 
-/* Takes this machine for one with this processor.  Called before libpfm4 has looked for another. */
-static struct perfctr_events *open_processor(const char *name)
-{
-	struct perfctr_events *events;
-
-	setenv("LIBPFM_FORCE_PMU", name, 1);
-	events = perfctr_events_open(perfctr_family_info(name));
-	ck_assert_ptr_nonnull(events);
-	return events;
-}
-
 /* Several groups can be used together: no two of their rules have the same name. */
 START_TEST(built_in_groups_go_together)
 {
 	static const char *const names[] = { "BRANCH", "CACHE", "FLOPS",   "FLOPS_DP",
 					     "IPC",    "L1",	"TOPDOWN", "TLB" };
 	static const char *const some[] = { "p6", "skl" };
-	struct perfctr_events *events = open_processor(some[_i]);
+	const struct perfctr_pmu_info *info = be_processor(some[_i]);
+	struct perfctr_events *events = perfctr_events_open(info);
 	struct rules *rules = rules_new();
 	struct text_error error = { 0 };
 	struct group group;
 	char *text;
 
 	be_alone();
+	ck_assert_ptr_nonnull(info);
+	ck_assert_ptr_nonnull(events);
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
 		ck_assert(group_find(names[i], &group));
 		text = group_rules(&group, events);
@@ -139,7 +132,8 @@ START_TEST(topdown_divides_all_slots)
 			 { "bad_speculation", 10 },
 			 { "retiring", 50 },
 			 { "backend_bound", 30 } };
-	struct perfctr_events *events = open_processor("skl");
+	const struct perfctr_pmu_info *info = be_processor("skl");
+	struct perfctr_events *events = perfctr_events_open(info);
 	struct rules *rules = rules_new();
 	struct rule_result result[ARRAY_SIZE(expected)];
 	struct text_error error = { 0 };
@@ -147,6 +141,8 @@ START_TEST(topdown_divides_all_slots)
 	char *text;
 
 	be_alone();
+	ck_assert_ptr_nonnull(info);
+	ck_assert_ptr_nonnull(events);
 	ck_assert(group_find("TOPDOWN", &group));
 	text = group_rules(&group, events);
 	ck_assert(rules_add(rules, text, strlen(text), &error) && rules_link(rules, &error));

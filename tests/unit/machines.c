@@ -80,10 +80,21 @@ const struct perfctr_pmu_info *machine_info(enum machine machine)
 	return &machines[machine].info;
 }
 
-const struct perfctr_pmu_info *be_machine(enum machine machine)
+static void force_libpfm(const char *name)
 {
-	setenv("LIBPFM_FORCE_PMU", machines[machine].libpfm, 1);
+	setenv("LIBPFM_FORCE_PMU", name, 1);
 	setenv("XDG_CONFIG_HOME", "/nonexistent", 1);
 	unsetenv("PERFCTR_EVENTS");
+}
+
+const struct perfctr_pmu_info *be_machine(enum machine machine)
+{
+	force_libpfm(machines[machine].libpfm);
 	return &machines[machine].info;
+}
+
+const struct perfctr_pmu_info *be_processor(const char *name)
+{
+	force_libpfm(name);
+	return perfctr_family_info(name);
 }

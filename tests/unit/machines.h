@@ -30,6 +30,9 @@ enum machine {
  */
 const struct perfctr_pmu_info *be_machine(enum machine machine);
 
+/* The same for a processor by its name.  Returns NULL if perfctr_family_info() does not know it. */
+const struct perfctr_pmu_info *be_processor(const char *name);
+
 /* Returns the machine's description without further effects. */
 const struct perfctr_pmu_info *machine_info(enum machine machine);
 

@@ -220,14 +220,23 @@ START_TEST(each_interval_has_values_of_its_own)
 }
 END_TEST
 
+#define ELAPSED "\"definition\":\"elapsed_ns\",\"pass\":0,\"mean\":"
+
 START_TEST(an_interval_knows_its_length_and_not_the_times_of_processes)
 {
+	const char *length, *all;
 	struct run r;
 
 	RUN(&r, "perfex", COUNT_BOTH, "-I", "10000", "--json", "--derive=length = elapsed_ns",
 	    "--derive=user = user_ns", program("loop-tiny"));
 	ck_assert_int_eq(r.status, 0);
 	/* There is one interval, and so it is as long as all. */
+	length = strstr(r.err, ELAPSED);
+	ck_assert_msg(length && strtod(length + strlen(ELAPSED), NULL) > 0, "%s", r.err);
+	all = strstr(length + 1, ELAPSED);
+	ck_assert_msg(all && strtod(length + strlen(ELAPSED), NULL) ==
+				     strtod(all + strlen(ELAPSED), NULL),
+		      "%s", r.err);
 	ck_assert_msg(strstr(r.err, "{\"name\":\"user\",\"definition\":\"user_ns\",\"pass\":0,"
 				    "\"mean\":null,\"low\":null,\"high\":null,"
 				    "\"why\":\"unreadable\"}]}\n{"), "%s", r.err);

@@ -22,7 +22,7 @@ void derive_link(struct rules *rules);
 void take_rule(void *rules, const struct option_row *row, const char *text);
 void take_rules(void *rules, const struct option_row *row, const char *path);
 
-/* rules: offset of a struct rules *, which is NULL without an option; groups: of a word_list */
+/* Option rows.  rules: offset of a struct rules *, which is NULL before the first option. */
 #define RULE_ROW(rules, letter_, help_)                                                            \
 	CALL_AT(rules, "derive", letter_, "RULE", help_, take_rule, 0)
 #define RULES_ROW(rules, help_) CALL_AT(rules, "rules", 0, "FILE", help_, take_rules, 0)

@@ -90,7 +90,7 @@ uint64_t maps_time(const struct maps *maps, uint64_t ns);
  * Returns the number of descriptors for poll().  Fills in fd for each of them, unless fd is NULL.
  */
 size_t maps_descriptors(const struct maps *maps, struct pollfd *fd);
-/* Writes all records that there are to the file.  Calls visit, if not NULL, for each sample. */
+/* Writes all records that there are to the file.  Calls visit for each sample of a clock. */
 struct perf_event_header;
 typedef void maps_sample_visit(const struct perf_event_header *sample, unsigned int cpu,
 			       void *argument);

@@ -4,8 +4,9 @@
  * so it needs no counter.  Each CPU has an event for each timer, which new processes inherit.  Its
  * records go to the ring of this CPU in record_maps.c.
  *
- * One timer would fall into step with a program whose rounds are as long as its period, or a
- * multiple of it.  So there are several, with periods that are random in each run.
+ * Many programs repeat the same work in rounds.  If a round is as long as the period of a timer,
+ * all samples of this timer are at the same place of the round.  So a thread has several timers on
+ * each CPU, and each run of perfex record gives them other periods.
  */
 #define _GNU_SOURCE
 #include "record.h"

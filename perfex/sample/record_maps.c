@@ -147,10 +147,8 @@ struct maps *maps_open(pid_t pid, unsigned int room_kb)
 
 	maps->build_ids = true;
 	maps->page_bytes = (size_t)sysconf(_SC_PAGESIZE);
-	maps->data_bytes = MOST_PAGES * maps->page_bytes;
-	while (room_kb && maps->data_bytes > maps->page_bytes && maps->data_bytes > room_kb << 10)
-		maps->data_bytes /= 2;
-	while (room_kb && 2 * maps->data_bytes <= room_kb << 10)
+	maps->data_bytes = room_kb ? maps->page_bytes : MOST_PAGES * maps->page_bytes;
+	while (2 * maps->data_bytes <= (size_t)room_kb << 10)
 		maps->data_bytes *= 2;
 	maps->ring = allocate((size_t)n, sizeof(*maps->ring));
 	maps->first = maps->now = read_instant();
@@ -265,8 +263,7 @@ static void take_record(struct maps *maps, unsigned int cpu, FILE *file,
 	uint64_t time;
 
 	if (header->type == PERF_RECORD_SAMPLE) {
-		if (visit)
-			visit(header, cpu, argument);
+		visit(header, cpu, argument);
 		return;
 	}
 	/* With sample_id_all, each record ends with its time. */

@@ -538,11 +538,11 @@ static bool set_periods(struct recorder *recorder)
 {
 	const struct record_options *options = recorder->options;
 
+	if (options->clock)
+		return true;
 	for (size_t i = 0; i < recorder->events.n; i++) {
 		const struct event *event = &recorder->events.event[i];
 
-		if (options->clock)
-			return true;
 		if (!(event->request.general | event->request.fixed)) {
 			complain("event '%s': samples are of events of the processor; count it by "
 				 "perfex run",

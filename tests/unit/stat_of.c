@@ -85,7 +85,6 @@ START_TEST(rules_derive_values_of_each_region)
 		"\r\nparse,2,5,4,0,wait,,,,,,some\r\n",
 		"\r\nnever,2,1,0,0,per_branch,,,,,,some\r\n",
 	};
-
 	struct command_result result = PERFEX(
 		"stat-of", "--csv", "--derive=per_branch = 'instructions:u' / branches",
 		"--derive=wait = elapsed_ns", GOLDEN);

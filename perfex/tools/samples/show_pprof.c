@@ -231,11 +231,12 @@ static void put_stacks(struct profile *profile)
 
 static void put_type(struct profile *profile, unsigned int field, const char *name)
 {
+	const char *unit = profile->show->samples->clock ? "nanoseconds" : "count";
 	struct text message;
 	FILE *file = text_open(&message);
 
 	wire_number(file, VALUE_TYPE, number_text(profile, name));
-	wire_number(file, VALUE_UNIT, number_text(profile, profile->show->samples->clock ? "nanoseconds" : "count"));
+	wire_number(file, VALUE_UNIT, number_text(profile, unit));
 	put_message(profile->file, field, &message);
 }
 

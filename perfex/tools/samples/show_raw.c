@@ -46,13 +46,27 @@ static const struct sample_read *take_before(void **tree, const struct sample_re
 	return before->tsc > sample->tsc ? NULL : before;
 }
 
+/* Adds the virtual time stamp and the counts, which samples of a clock do not have. */
+static void put_counts(const struct samples *samples, const struct sample_read *sample,
+		       const struct sample_read *before, struct table *table)
+{
+	if (samples->clock) {
+		table_add_number(table, NAN);
+		table_add_number(table, NAN);
+		return;
+	}
+	table_add(table, "%" PRIu64, sample->tsc - (before ? before->tsc : 0));
+	for (size_t i = 0; i < samples->n_events; i++)
+		table_add(table, "%" PRIu64,
+			  samples->number[sample->numbers + i] -
+				  (before ? samples->number[before->numbers + i] : 0));
+}
+
 static void put_row(const struct show *show, const struct sample_read *sample,
 		    const struct sample_read *before, struct table *table)
 {
 	const struct samples *samples = show->samples;
 	const struct place *place = places_find(show->places, sample, NULL);
-	const uint64_t *count = samples->number + sample->numbers;
-	const uint64_t *last = before ? &samples->number[before->numbers] : NULL;
 	char *name;
 
 	table_add(table, "%" PRIu64, sample->time);
@@ -70,14 +84,7 @@ static void put_row(const struct show *show, const struct sample_read *sample,
 	make_printable(name);
 	table_add_text(table, name);
 	free(name);
-	if (samples->clock) {
-		table_add_number(table, NAN);
-		table_add_number(table, NAN);
-		return;
-	}
-	table_add(table, "%" PRIu64, sample->tsc - (before ? before->tsc : 0));
-	for (size_t i = 0; i < samples->n_events; i++)
-		table_add(table, "%" PRIu64, count[i] - (last ? last[i] : 0));
+	put_counts(samples, sample, before, table);
 }
 
 static void put_rows(const struct show *show, bool delta)

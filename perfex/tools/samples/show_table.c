@@ -375,6 +375,7 @@ static void print_rows(const struct rows *rows, uint32_t event, struct table *ta
 static void print_event(const struct rows *rows, uint32_t i)
 {
 	const struct sampled_event *event = &rows->show->samples->event[i];
+	uint64_t rest = unsampled_time(rows->show->samples, i);
 	char *name = text_print("%s", event->name);
 	FILE *file = rows->show->file;
 
@@ -394,12 +395,12 @@ static void print_event(const struct rows *rows, uint32_t i)
 	if (event->lost_weight)
 		fprintf(file, "  %" PRIu64 " more are of samples that were lost\n",
 			event->lost_weight);
-	if (unsampled_time(rows->show->samples, i))
+	if (rest)
 		fprintf(file,
 			"  %" PRIu64
 			" more have no sample: of short threads, late timers, or another "
 			"mode\n",
-			unsampled_time(rows->show->samples, i));
+			rest);
 	free(name);
 }
 

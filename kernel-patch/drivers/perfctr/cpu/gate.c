@@ -295,7 +295,7 @@ void perfctr_gate_announce(struct perfctr_session *s)
 	unsigned int cpu;
 
 	raw_spin_lock_irqsave(&s->mark->lock, flags);
-	list_add(&s->late, &s->mark->sessions);
+	list_add_tail(&s->late, &s->mark->sessions);
 	raw_spin_unlock_irqrestore(&s->mark->lock, flags);
 	for_each_cpu(cpu, s->cpus)
 		perfctr_gate_announce_on(s, cpu);

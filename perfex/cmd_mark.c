@@ -7,13 +7,7 @@
 
 static void take_process(void *target, const struct option_row *row, const char *text)
 {
-	struct mark_options *options = target;
-	pid_t pid = parse_pid(text);
-
-	options->process = reallocarray(options->process, options->n_processes + 1, sizeof(pid_t));
-	if (!options->process)
-		fail("out of memory");
-	options->process[options->n_processes++] = pid;
+	mark_add_process(target, text);
 }
 
 enum { AT = offsetof(struct mark_options, run) };
@@ -77,17 +71,13 @@ static void check_options(const struct mark_options *options)
 		fail("--list and --clear exclude each other; give one");
 	if (options->list && options->n_processes)
 		fail("--list shows all marked processes; leave out --pid");
-	if (options->scope == PERFCTR_MARK_TREE && !options->n_processes)
-		fail("--tree is for running processes; give --pid=PID");
+	mark_check_processes(options);
 	if (options->list || options->clear) {
 		check_plain(options, options->list ? "list" : "clear");
 		return;
 	}
 	if (!options->run.command[0] && !options->n_processes)
 		fail("no command and no process given; see perfex mark --help");
-	if (options->no_wait && options->n_processes)
-		fail("--no-wait and --pid exclude each other: with --pid the end of the command is "
-		     "the end");
 	check_output(&options->run);
 }
 

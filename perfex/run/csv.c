@@ -30,8 +30,7 @@ static void put_time(FILE *file, const char *name)
 	fprintf(file, "%s,,,", name);
 }
 
-/* Writes the columns event, counter and modes.  event NULL: the time stamp. */
-static void put_event(FILE *file, const struct event *event)
+void csv_put_event(FILE *file, const struct event *event)
 {
 	if (!event) {
 		put_time(file, "tsc");
@@ -43,7 +42,7 @@ static void put_event(FILE *file, const struct event *event)
 
 static void put_count(FILE *file, const struct event *event, uint64_t count)
 {
-	put_event(file, event);
+	csv_put_event(file, event);
 	fprintf(file, "%llu,,,,,,,\r\n", (unsigned long long)count);
 }
 
@@ -76,7 +75,7 @@ static void put_summary(FILE *file, const struct recording *recording, unsigned 
 			const struct event *event, const struct series *series)
 {
 	fprintf(file, "summary,,%u,,,,,", pass);
-	put_event(file, event);
+	csv_put_event(file, event);
 	put_statistics(file, recording, series);
 }
 

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* JSON as docs/perfex.schema.json describes it, one document per line. */
+#include "json.h"
 #include "derived.h"
-#include "run.h"
 #include "../json_member.h"
 #include "../rules/derive.h"
 
-#include <json-c/json.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -119,22 +118,30 @@ static struct json_object *json_times(const struct recording *recording)
 	return all;
 }
 
+struct json_object *json_event(const struct recording *recording, const struct event *event,
+			       const char *pass)
+{
+	struct json_object *object = json_object_new_object();
+
+	add_text(object, "name", event->name);
+	add_hexadecimal(object, "evntsel", event->request.evntsel);
+	add_hexadecimal(object, "evntsel2", event->request.evntsel2);
+	add_number(object, "counter", event->counter);
+	add_text(object, "modes", mode_name(event->request.modes));
+	add_number(object, pass, event->pass);
+	if (event->request.kinds)
+		add_member(object, "kinds", json_kinds_of(recording->info, event->request.kinds));
+	return object;
+}
+
 static struct json_object *json_events(const struct recording *recording)
 {
 	struct json_object *all = json_object_new_array();
 
 	for (size_t i = 0; i < recording->events.n; i++) {
 		const struct event *event = &recording->events.event[i];
-		struct json_object *object = json_object_new_object();
+		struct json_object *object = json_event(recording, event, "pass");
 
-		add_text(object, "name", event->name);
-		add_hexadecimal(object, "evntsel", event->request.evntsel);
-		add_hexadecimal(object, "evntsel2", event->request.evntsel2);
-		add_number(object, "counter", event->counter);
-		add_text(object, "modes", mode_name(event->request.modes));
-		add_number(object, "pass", event->pass);
-		if (event->request.kinds)
-			add_member(object, "kinds", json_kinds_of(recording->info, event->request.kinds));
 		add_summary(object, &event->counts, recording->options->confidence);
 		json_object_array_add(all, object);
 	}
@@ -253,22 +260,21 @@ static struct json_object *json_failed(const struct recording *recording)
 	return object;
 }
 
-static struct json_object *json_begin(const char *schema)
+static struct json_object *json_begin(const char *schema, unsigned int version)
 {
 	struct json_object *object = json_object_new_object();
 
 	add_text(object, "schema", schema);
-	add_number(object, "version", 2);
+	add_number(object, "version", version);
 	return object;
 }
 
-static void print_recording(FILE *file, const struct style *style,
-			    const struct recording *recording)
+struct json_object *json_document(const char *schema, unsigned int version,
+				  const struct recording *recording)
 {
 	const struct options *options = recording->options;
-	struct json_object *object = json_begin("perfex-run");
+	struct json_object *object = json_begin(schema, version);
 
-	(void)style;
 	add_member(object, "command", json_command(options));
 	if (options->process)
 		add_number(object, "process", (uint64_t)options->process);
@@ -287,6 +293,16 @@ static void print_recording(FILE *file, const struct style *style,
 	add_number(object, "tsc_khz", recording->info->tsc_khz);
 	add_text(object, "view", view_names[options->view]);
 	add_real(object, "confidence", options->confidence);
+	return object;
+}
+
+static void print_recording(FILE *file, const struct style *style,
+			    const struct recording *recording)
+{
+	const struct options *options = recording->options;
+	struct json_object *object = json_document("perfex-run", 2, recording);
+
+	(void)style;
 	add_number(object, "warmup", options->warmup);
 	add_number(object, "passes", recording->events.n_passes);
 	add_number(object, "runs", recording_runs(recording));
@@ -310,7 +326,7 @@ static void print_recording(FILE *file, const struct style *style,
 static void print_interval(FILE *file, const struct style *style, const struct recording *recording,
 			   const struct interval *interval)
 {
-	struct json_object *object = json_begin("perfex-interval"), *all = json_object_new_array();
+	struct json_object *object = json_begin("perfex-interval", 2), *all = json_object_new_array();
 	const struct rules *rules = recording->options->rules;
 
 	(void)style;

@@ -340,6 +340,9 @@ struct format {
 extern const struct format text_format, csv_format, json_format, format_2_6;
 extern const char *const view_names[];
 
+/* csv.c: writes the columns event, counter and modes.  event NULL: the time stamp. */
+void csv_put_event(FILE *file, const struct event *event);
+
 /* output.c: the first write error is reported; from then on the output goes to standard error */
 struct output {
 	const struct format *format;

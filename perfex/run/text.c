@@ -12,12 +12,12 @@
 /* A line has at most 80 columns, unless it has a long name. */
 enum { MEAN_WIDTH = 16, REAL_WIDTH = 12, MODES_WIDTH = 11, RATE_SIZE = 32 };
 
-static const char *colour_on(const struct style *style, const char *escape)
+const char *text_colour(const struct style *style, const char *escape)
 {
 	return style->colour ? escape : "";
 }
 
-static int name_width(const struct recording *recording)
+int text_name_width(const struct recording *recording)
 {
 	size_t width = TEXT_NAME_WIDTH;
 
@@ -36,9 +36,9 @@ static int name_width(const struct recording *recording)
 
 void text_put_count(FILE *file, const struct style *style, int width, uint64_t count)
 {
-	fputs(colour_on(style, BOLD), file);
+	fputs(text_colour(style, BOLD), file);
 	fprintf(file, style->grouping ? "%'*llu" : "%*llu", width, (unsigned long long)count);
-	fputs(colour_on(style, PLAIN), file);
+	fputs(text_colour(style, PLAIN), file);
 }
 
 /*
@@ -59,7 +59,7 @@ static void put_real(FILE *file, const struct style *style, int width, int decim
 static void put_note(FILE *file, const struct style *style, const char *note)
 {
 	if (*note)
-		fprintf(file, "  %s%s%s", colour_on(style, DIM), note, colour_on(style, PLAIN));
+		fprintf(file, "  %s%s%s", text_colour(style, DIM), note, text_colour(style, PLAIN));
 	putc('\n', file);
 }
 
@@ -86,9 +86,9 @@ static void put_header(const struct text_table *table)
 	snprintf(interval, sizeof(interval), "%s%g %%", table->style->plus_minus ? "±" : "+-",
 		 table->recording->options->confidence);
 	/* The sign takes one column, but two bytes. */
-	fprintf(table->file, "%s%-*s %*s %*s %*s  %s%s\n", colour_on(table->style, BOLD),
+	fprintf(table->file, "%s%-*s %*s %*s %*s  %s%s\n", text_colour(table->style, BOLD),
 		table->width, "", MEAN_WIDTH, "mean", REAL_WIDTH + table->style->plus_minus,
-		interval, REAL_WIDTH, "stddev", "modes", colour_on(table->style, PLAIN));
+		interval, REAL_WIDTH, "stddev", "modes", text_colour(table->style, PLAIN));
 }
 
 /* Counts are shown as they are, times in seconds. */
@@ -121,9 +121,9 @@ static void put_statistics(const struct text_table *table, const char *what,
 	struct statistics s = series_statistics(series, table->recording->options->confidence);
 	FILE *file = table->file;
 
-	fprintf(file, "%-*s%s", table->width, what, colour_on(table->style, BOLD));
+	fprintf(file, "%-*s%s", table->width, what, text_colour(table->style, BOLD));
 	put_real(file, table->style, MEAN_WIDTH, unit->decimals, s.mean / unit->size);
-	fputs(colour_on(table->style, PLAIN), file);
+	fputs(text_colour(table->style, PLAIN), file);
 	put_real(file, table->style, REAL_WIDTH, unit->decimals, (s.high - s.mean) / unit->size);
 	put_real(file, table->style, REAL_WIDTH, unit->decimals, s.stddev / unit->size);
 	put_note(file, table->style, note);
@@ -154,10 +154,10 @@ static void put_time(const struct text_table *table, const char *what, const str
 		put_statistics(table, what, &second, series, second.name, "");
 		return;
 	}
-	fprintf(table->file, "%-*s%s", table->width, what, colour_on(table->style, BOLD));
+	fprintf(table->file, "%-*s%s", table->width, what, text_colour(table->style, BOLD));
 	put_real(table->file, table->style, TEXT_COUNT_WIDTH, second.decimals,
 		 (double)series->value[0] / second.size);
-	fputs(colour_on(table->style, PLAIN), table->file);
+	fputs(text_colour(table->style, PLAIN), table->file);
 	put_note(table->file, table->style, second.name);
 }
 
@@ -356,8 +356,8 @@ static void put_derived(const struct text_table *table)
 	for (size_t i = 0; i < rules_count(rules); i++) {
 		derived_format(value, half, &result[i]);
 		fprintf(table->file, "%-*s %s%*s%s", table->width, rules_name(rules, i),
-			colour_on(table->style, BOLD), width, value,
-			colour_on(table->style, PLAIN));
+			text_colour(table->style, BOLD), width, value,
+			text_colour(table->style, PLAIN));
 		if (table->recording->options->runs > 1)
 			fprintf(table->file, " %*s", REAL_WIDTH, half);
 		put_note(table->file, table->style,
@@ -387,7 +387,7 @@ void text_recording(FILE *file, const struct style *style, const struct recordin
 		.file = file,
 		.style = style,
 		.recording = recording,
-		.width = name_width(recording),
+		.width = text_name_width(recording),
 	};
 	char note[32];
 

@@ -121,7 +121,7 @@ bool session_start_usual(const struct session_run *run, struct events *events,
 		int error;
 
 		if (policies)
-			session_set_policies(control, events);
+			session_set_policies(control, events, 0);
 		if (perfctr_session_control(run->session, control) == 0)
 			return true;
 		error = errno;

@@ -1,35 +1,60 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Creates a mark and a session that counts its threads, and waits for the last of them. */
 #include "mark.h"
-#include "session.h"
 
 #include <errno.h>
+#include <stdlib.h>
 
-struct marking {
-	const struct mark_options *options;
-	struct session_run run;
-	uint64_t started_ns;
-};
+void mark_add_process(struct mark_options *options, const char *text)
+{
+	pid_t pid = parse_pid(text);
 
-/* Starts the session before any thread bears the mark, so that nothing is missed. */
-static bool prepare_marking(struct marking *marking, struct recording *recording)
+	options->process = reallocarray(options->process, options->n_processes + 1, sizeof(pid_t));
+	if (!options->process)
+		fail("out of memory");
+	options->process[options->n_processes++] = pid;
+}
+
+void mark_check_processes(const struct mark_options *options)
+{
+	if (options->scope == PERFCTR_MARK_TREE && !options->n_processes)
+		fail("--tree is for running processes; give --pid=PID");
+	if (options->no_wait && options->n_processes)
+		fail("--no-wait and --pid exclude each other: with --pid the end of the command is "
+		     "the end");
+}
+
+struct perfctr_session *mark_open_session(const struct marking *marking)
+{
+	const struct perfctr_session_options options = {
+		.size = sizeof(options),
+		.policy = PERFCTR_EXCLUDE_KERNEL | PERFCTR_EXCLUDE_UNMARKED,
+		.mark = marking->run.mark,
+	};
+	struct perfctr_session *session =
+		marking->run.mark ? perfctr_session_open(&options) : NULL;
+
+	if (!session)
+		complain_of_open(marking->options->run.backend, errno);
+	return session;
+}
+
+bool mark_open(struct marking *marking, const struct mark_options *options)
+{
+	marking->options = options;
+	session_begin(&marking->run, &options->run);
+	marking->run.mark = perfctr_mark_open_with(options->run.backend, NULL);
+	marking->run.session = mark_open_session(marking);
+	return marking->run.session;
+}
+
+static bool control_marking(struct marking *marking, struct recording *recording)
 {
 	struct perfctr_control *control = &recording->events.control[0];
 	struct perfctr_pmu_info info = *recording->info;
-	struct perfctr_session_options options = {
-		.size = sizeof(options),
-		.policy = PERFCTR_EXCLUDE_KERNEL | PERFCTR_EXCLUDE_UNMARKED,
-	};
 
-	marking->run.mark = perfctr_mark_open_with(marking->options->run.backend, NULL);
-	options.mark = marking->run.mark;
-	marking->run.session = marking->run.mark ? perfctr_session_open(&options) : NULL;
-	if (!marking->run.session) {
-		complain_of_open(marking->options->run.backend, errno);
-		return false;
-	}
 	if (!marking->options->run.usual_events) {
-		session_set_policies(control, &recording->events);
+		session_set_policies(control, &recording->events, 0);
 		return session_control(&marking->run, control, &info);
 	}
 	if (session_start_usual(&marking->run, &recording->events, &info, true))
@@ -61,17 +86,15 @@ static bool mark_all(const struct marking *marking)
 	       mark_process(marking, marking->run.command.pid, PERFCTR_MARK_PROCESS);
 }
 
-/*
- * Returns 0, or perfex's exit status after an error message; in that case the command has not
- * executed anything.
- */
-static int start_marking(struct marking *marking, struct recording *recording)
+bool mark_ends_with_command(const struct mark_options *options)
 {
-	int status;
+	return options->no_wait || options->n_processes;
+}
 
-	if (!prepare_marking(marking, recording))
-		return EXIT_PERFEX;
-	status = session_launch(&marking->run);
+int mark_start(struct marking *marking)
+{
+	int status = session_launch(&marking->run);
+
 	if (status)
 		return status;
 	if (!mark_all(marking)) {
@@ -99,15 +122,16 @@ static void finish_marking(struct marking *marking, struct recording *recording)
 static int count_mark(const struct mark_options *options, struct recording *recording,
 		      struct output *output)
 {
-	struct marking marking = { .options = options };
+	struct marking marking;
 	const struct session_loop loop = {
 		.by_members = true,
-		.with_command = options->no_wait || options->n_processes,
+		.with_command = mark_ends_with_command(options),
 	};
-	int status;
+	int status = EXIT_PERFEX;
 
-	session_begin(&marking.run, &options->run);
-	status = start_marking(&marking, recording);
+	/* The session is started before any thread bears the mark, so that nothing is missed. */
+	if (mark_open(&marking, options) && control_marking(&marking, recording))
+		status = mark_start(&marking);
 	if (status) {
 		session_end(&marking.run);
 		output_discard(output);
@@ -128,16 +152,22 @@ static int count_mark(const struct mark_options *options, struct recording *reco
 	return exit_as(marking.run.wait_status);
 }
 
+int mark_record(const struct mark_options *options, struct recording *recording)
+{
+	struct output output;
+
+	return output_open(&output, &options->run) ? count_mark(options, recording, &output)
+						    : EXIT_PERFEX;
+}
+
 int mark_count(const struct mark_options *options)
 {
 	struct recording recording;
 	struct perfctr_pmu_info info = session_pmu_info(&options->run, false);
-	struct output output;
 	int status = EXIT_PERFEX;
 
-	if (recording_begin(&recording, &options->run, &info) &&
-	    output_open(&output, &options->run))
-		status = count_mark(options, &recording, &output);
+	if (recording_begin(&recording, &options->run, &info))
+		status = mark_record(options, &recording);
 	recording_free(&recording);
 	return status;
 }

@@ -43,10 +43,12 @@ void complain_of_lack(const char *backend, int error, const char *lack)
 		complain_of_open(backend, error);
 }
 
-void session_set_policies(struct perfctr_control *control, const struct events *events)
+void session_set_policies(struct perfctr_control *control, const struct events *events,
+			  unsigned int pass)
 {
 	for (size_t i = 0; i < events->n; i++)
-		if (events->event[i].request.modes & PERFCTR_MODE_KERNEL)
+		if (events->event[i].pass == pass &&
+		    events->event[i].request.modes & PERFCTR_MODE_KERNEL)
 			control->event[events->event[i].index].flags =
 				PERFCTR_EVENT_POLICY | PERFCTR_EXCLUDE_UNMARKED;
 }

@@ -52,9 +52,10 @@ bool session_control_here(const struct session_run *run, struct events *events,
 			  struct perfctr_pmu_info *info);
 /*
  * The policy of the session excludes kernel mode, so that all users may count their own threads.
- * Sets another policy for events of kernel mode.
+ * Sets another policy for events of kernel mode.  control: of the pass
  */
-void session_set_policies(struct perfctr_control *control, const struct events *events);
+void session_set_policies(struct perfctr_control *control, const struct events *events,
+			  unsigned int pass);
 /*
  * Starts the command, if there is one, and stops it before its first instruction.  Returns 0, or
  * perfex's exit status after an error message; in that case the command has not executed anything.

@@ -95,7 +95,7 @@ static bool prepare_tracing(struct tracing *tracing)
 				 "has no traces; the kernel driver has");
 		return false;
 	}
-	session_set_policies(control, &tracing->events);
+	session_set_policies(control, &tracing->events, 0);
 	return session_control(&tracing->run, control, &tracing->info);
 }
 

@@ -16,27 +16,12 @@
  */
 #define PERIOD 10007
 
-/*
- * The number in the column (counted from 0) of the first row of CSV that has all of the words, or
- * 0.
- */
+/* The number in the column of the first row of CSV that has all of the words, or 0. */
 static uint64_t cell(const char *csv, int column, const char *words[])
 {
-	for (const char *line = csv; line && *line; line = strchr(line, '\n')) {
-		char row[1024], *at = row;
-		bool all = true;
+	const char *text = csv_cell(csv, column, words);
 
-		line += *line == '\n';
-		snprintf(row, sizeof(row), "%.*s", (int)strcspn(line, "\n"), line);
-		for (const char **word = words; *word; word++)
-			all &= strstr(row, *word) != NULL;
-		if (!all || !*row)
-			continue;
-		for (int i = 0; i < column; i++)
-			at += strcspn(at, ",") + 1;
-		return strtoull(at, NULL, 10);
-	}
-	return 0;
+	return text ? strtoull(text, NULL, 10) : 0;
 }
 
 #define CELL(csv, column, ...) cell(csv, column, (const char *[]){ __VA_ARGS__, NULL })

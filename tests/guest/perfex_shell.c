@@ -52,3 +52,22 @@ unsigned int lines(const char *text, const char *with)
 	}
 	return n;
 }
+
+const char *csv_cell(const char *csv, int column, const char *words[])
+{
+	for (const char *line = csv; line && *line; line = strchr(line, '\n')) {
+		char row[1024];
+		bool all = true;
+
+		line += *line == '\n';
+		snprintf(row, sizeof(row), "%.*s", (int)strcspn(line, "\n"), line);
+		for (const char **word = words; *word; word++)
+			all &= strstr(row, *word) != NULL;
+		if (!all || !*row)
+			continue;
+		for (int i = 0; i < column; i++)
+			line += strcspn(line, ",") + 1;
+		return line;
+	}
+	return NULL;
+}

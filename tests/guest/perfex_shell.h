@@ -22,5 +22,10 @@ void expect(struct run *r, const char *script, int status);
 const char *contents(const char *path);
 /* The number of lines that contain this. */
 unsigned int lines(const char *text, const char *with);
+/*
+ * The cell in the column (counted from 0) of the first row of CSV that has all of the words, with
+ * what follows it; NULL if there is no such row.
+ */
+const char *csv_cell(const char *csv, int column, const char *words[]);
 
 #endif

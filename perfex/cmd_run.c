@@ -158,6 +158,9 @@ static const struct option_row rows[] = {
 		    counts_cpus),
 	CALL_OPTION("cpu", 'C', "LIST", "the same on these CPUs, like 0,2-3", take_cpus, 0),
 	FLAG_OPTION("no-aggr", 'A', NULL, struct options, counts_cpus),
+	FLAG_OPTION("rotate", 0,
+		    "estimate more events than fit together, in one run: perfex rotate",
+		    struct options, rotates),
 	FLAG_OPTION("wait", 0, "also wait for processes that outlive COMMAND", struct options, wait),
 	/* For perfex exact. */
 	CALL_OPTION("syscalls", 0, "0|1", NULL, take_syscalls, 0),
@@ -296,7 +299,9 @@ static void parse_options(struct options *options, int argc, char **argv)
 		.format = &text_format,
 	};
 	options->command = argv + take_options(&run_subcommand, options, argc, argv);
-	if (!options->counts_cpus)
+	if (options->counts_cpus && options->rotates)
+		fail("--rotate is for processes; perfex system counts CPUs, and estimates nothing");
+	if (!options->counts_cpus && !options->rotates)
 		check_options(options, argc);
 }
 
@@ -306,10 +311,11 @@ static int run_main(int argc, char **argv)
 	int status = EXIT_PERFEX;
 
 	parse_options(&options, argc, argv);
-	if (options.counts_cpus) {
+	if (options.counts_cpus || options.rotates) {
 		free_options(&options);
 		optind = 1;
-		return system_subcommand.main(argc, argv);
+		return options.rotates ? rotate_subcommand.main(argc, argv)
+				       : system_subcommand.main(argc, argv);
 	}
 	switch (options.action) {
 	case INFO:

@@ -27,6 +27,7 @@ static const struct subcommand *const subcommands[] = {
 	&trace_subcommand,
 	&record_subcommand,
 	&samples_subcommand,
+	&rotate_subcommand,
 	&report_subcommand,
 	&report_machine_subcommand,
 	&validate_subcommand,

@@ -135,6 +135,7 @@ extern const struct subcommand scope_subcommand;
 extern const struct subcommand trace_subcommand;
 extern const struct subcommand record_subcommand;
 extern const struct subcommand samples_subcommand;
+extern const struct subcommand rotate_subcommand;
 extern const struct subcommand report_subcommand;
 extern const struct subcommand report_machine_subcommand;
 extern const struct subcommand validate_subcommand;

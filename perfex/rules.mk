@@ -26,7 +26,7 @@ PERFEX_SOURCES := $(filter-out perfex/tools/samples/names_iberty.c,$(PERFEX_SOUR
 endif
 # The kernel maps pages around those that are executed: what perfex run does not need is linked behind the rest.
 PERFEX_APART := $(filter-out perfex/cmd_run.c,$(wildcard perfex/cmd_*.c)) \
-	$(addprefix perfex/,exact/% result/% run/together.c sample/% scope/% session/% tools/%)
+	$(addprefix perfex/,exact/% result/% rotate/% run/together.c sample/% scope/% session/% tools/%)
 PERFEX_SOURCES := $(filter-out $(PERFEX_APART),$(PERFEX_SOURCES)) $(filter $(PERFEX_APART),$(PERFEX_SOURCES))
 PERFEX_OBJECTS := $(PERFEX_SOURCES:perfex/%.c=$(BUILD)/perfex/%.o)
 # perfex is static, at a fixed address. Otherwise the loader and relocations would take most of the instructions when

@@ -66,6 +66,7 @@ struct options {
 	unsigned int log_fd;				/* NO_LOG_FD: none was given */
 	bool append, no_shell, wait;
 	bool counts_cpus; /* -a, -C or -A: perfex system counts */
+	bool rotates;	  /* --rotate: perfex rotate estimates */
 	bool ignore_failure;  /* a run may end with another status than 0 */
 	const char *input;    /* file that the command reads; NULL: standard input of perfex */
 	/*

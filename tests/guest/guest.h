@@ -316,6 +316,7 @@ Suite *perfex_jobs_suite(void);
 Suite *perfex_long_suite(void);
 Suite *perfex_output_suite(void);
 Suite *perfex_record_suite(void);
+Suite *perfex_rotate_suite(void);
 Suite *perfex_run_suite(void);
 Suite *perfex_terminal_suite(void);
 Suite *perfex_time_suite(void);

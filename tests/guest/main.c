@@ -63,6 +63,7 @@ static const struct {
 	{ "perfex_long", perfex_long_suite },
 	{ "perfex_output", perfex_output_suite },
 	{ "perfex_record", perfex_record_suite },
+	{ "perfex_rotate", perfex_rotate_suite },
 	{ "perfex_run", perfex_run_suite },
 	{ "perfex_terminal", perfex_terminal_suite },
 	{ "perfex_time", perfex_time_suite },

@@ -3,6 +3,7 @@
  * Compares perfex's text, CSV and JSON byte by byte with golden/.  Output that differs is left below build/tests/unit/
  * for inspection.
  */
+#include "../../perfex/rotate/rotate.h"
 #include "../../perfex/rules/derive.h"
 #include "../../perfex/run/run.h"
 
@@ -301,6 +302,66 @@ START_TEST(output_is_as_it_should_be)
 }
 END_TEST
 
+static const struct rotated {
+	const struct format *format;
+	const char *golden;
+} rotated[] = {
+	{ &rotation_text, "rotation.txt" },
+	{ &rotation_csv, "rotation.csv" },
+	{ &rotation_json, "rotation.json" },
+};
+
+static void add_slice(unsigned int set, uint64_t first, uint64_t second)
+{
+	const struct sample sample = {
+		.total = { .tsc = 10, .counter = { first, second } },
+		.time_ns = { 5 },
+	};
+
+	recording_add(&recording, set, &sample, true);
+}
+
+/* Twelve slices of a set with a steady event and one that becomes more frequent, and four of another set. */
+static void rotate(void)
+{
+	static const char *const command[] = { "loop", NULL };
+
+	begin(command, 1, 2);
+	options.view = MARKED;
+	add_event("steady", PERFCTR_MODE_USER, 0, 0, 0);
+	add_event("grows, and has a name that is not short", PERFCTR_MODE_BOTH, 0, 1, 1);
+	add_event("rare", PERFCTR_MODE_USER, 1, 0, 0);
+	for (unsigned int i = 0; i < 12; i++)
+		add_slice(0, 8 + i * 7 % 5, 1 + i);
+	for (unsigned int i = 0; i < 4; i++)
+		add_slice(1, 3, 0);
+}
+
+START_TEST(estimates_are_shown_as_they_should_be)
+{
+	const struct rotate_options slices = { .slice_ms = 10 };
+	uint64_t start[12] = { 0, 10, 20, 30, 40, 50, 60, 70, 80, 90, 100, 110 };
+	struct series starts[] = { { start, 12, 12 }, { start, 4, 12 } };
+	struct rotation rotation = {
+		.options = &slices, .elapsed_ns = 100000, .tsc = 200, .start = starts, .seed = 7,
+	};
+	const struct style style = { 0 };
+	char *text;
+	size_t size;
+	FILE *file = open_memstream(&text, &size);
+
+	rotate();
+	rotation.recording = recording;
+	if (rotated[_i].format->head)
+		rotated[_i].format->head(file);
+	rotated[_i].format->recording(file, &style, &rotation.recording);
+	fclose(file);
+	expect_golden(rotated[_i].golden, text, size);
+	free(text);
+	end();
+}
+END_TEST
+
 START_TEST(no_line_for_people_is_wider_than_eighty_columns)
 {
 	void (*const make[])(void) = { thrice,		large,	  all_of_them,
@@ -328,6 +389,7 @@ TCase *format_tests(void)
 	TCase *tests = tcase_create("formats");
 
 	tcase_add_loop_test(tests, output_is_as_it_should_be, 0, ARRAY_SIZE(cases));
+	tcase_add_loop_test(tests, estimates_are_shown_as_they_should_be, 0, ARRAY_SIZE(rotated));
 	tcase_add_loop_test(tests, no_line_for_people_is_wider_than_eighty_columns, 0, 6);
 	return tests;
 }

@@ -258,7 +258,7 @@ START_TEST(help_fits_into_80_columns)
 		ck_assert_msg(longest_line(subcommand.out) <= 80, "%s", subcommand.out);
 		n++;
 	}
-	ck_assert_int_eq(n, 21);
+	ck_assert_int_eq(n, 22);
 }
 END_TEST
 

@@ -43,6 +43,7 @@ int main(void)
 	suite_add_tcase(suite, rules_tests());
 	suite_add_tcase(suite, together_tests());
 	suite_add_tcase(suite, student_tests());
+	suite_add_tcase(suite, estimate_tests());
 	suite_add_tcase(suite, report_tests());
 	suite_add_tcase(suite, machine_tests());
 	suite_add_tcase(suite, against_tests());

@@ -35,6 +35,7 @@ TCase *experiment_tests(void);
 TCase *rules_tests(void);
 TCase *together_tests(void);
 TCase *student_tests(void);
+TCase *estimate_tests(void);
 TCase *report_tests(void);
 TCase *machine_tests(void);
 TCase *against_tests(void);

@@ -6,7 +6,8 @@
 #include "pmu.h"
 
 /*
- * Claims are only checked, not made. Protected by reserve_lock, under which all functions here run.
+ * If set, claims are checked and not made. Protected by reserve_lock, under which all functions
+ * here run.
  */
 static bool only_asking;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Validates a control: translates the request of user space into values for the hardware. */
+/* Validates a control: checks the request of user space, and translates it into register values. */
 #include <linux/atomic.h>
 #include <linux/err.h>
 #include <linux/hashtable.h>
@@ -21,7 +21,7 @@
 			 PERFCTR_CONTROL_EXIT_RECORDS |			\
 			 PERFCTR_CONTROL_TOTALS | PERFCTR_CONTROL_PHASE)
 
-/* Without bits that select modes, every event counts in all modes. */
+/* If a PMU has no bits that select modes, each event counts in all modes. */
 static bool has_mode_bits(const struct perfctr_pmu *pmu)
 {
 	return pmu->evntsel_kernel || pmu->evntsel2_kernel;
@@ -33,7 +33,10 @@ static bool is_kernel_counted(const struct perfctr_pmu *pmu, const struct perfct
 	       e->evntsel2 & pmu->evntsel2_kernel;
 }
 
-/* The number of a fixed or general counter. It exceeds all numbers if RDPMC takes no such index. */
+/*
+ * Returns the number of a fixed or general counter. If RDPMC takes no such index, the result is
+ * greater than the number of any counter.
+ */
 static u32 counter_number(const struct perfctr_pmu *pmu, u32 counter)
 {
 	u32 fast = pmu->features & PERFCTR_FEATURE_FAST_RDPMC ? PERFCTR_FAST : 0;
@@ -49,8 +52,9 @@ static u32 counter_slot(const struct perfctr_pmu *pmu, u32 counter)
 }
 
 /*
- * Threads that read their own counters use only EAX. A switch or a tick sets a counter to 0 once
- * its value has this many bits, so that it has no more when user mode goes on.
+ * A thread that reads its own counter uses only EAX of what RDPMC returns. Therefore a switch or a
+ * tick sets a counter to 0 once its value has this many bits. When user mode goes on, the value has
+ * fewer.
  */
 static unsigned int value_bits = 32;
 module_param(value_bits, uint, 0444);
@@ -76,7 +80,7 @@ static bool has_event_notice(const struct perfctr_event_control *e)
 	return e->signal || e->flags == PERFCTR_EVENT_STOP;
 }
 
-/* policy: of a session; NULL: the event is for a context. */
+/* policy: of the session; NULL if the event is for a context. */
 static u32 check_flags(const struct perfctr_event_control *e, const struct perfctr_policy *policy)
 {
 	if (!e->flags || (!policy && e->flags == PERFCTR_EVENT_STOP))
@@ -109,7 +113,7 @@ static bool has_counter(const struct perfctr_pmu *pmu, const struct perfctr_even
 	return n < (e->counter & PERFCTR_FIXED ? pmu->n_fixed : pmu->n_general);
 }
 
-/* Checks a period that is not 0. It must fit in a signed value. */
+/* Checks a period that is not 0. A period must fit in a signed value. */
 static u32 check_period(const struct perfctr_event_control *e, const struct perfctr_policy *policy)
 {
 	return policy || !(perfctr_features() & PERFCTR_FEATURE_INTERRUPT) ||
@@ -164,7 +168,7 @@ static u32 check_events(const struct perfctr_pmu *pmu, struct perfctr_control *c
 		bad = check_event(pmu, &control->event[i], policy);
 		if (bad)
 			return bad;
-		/* Members would need distances to the next threshold of their own. */
+		/* Each member would need its own distance to the next threshold. */
 		if (control->event[i].period && control->flags & PERFCTR_CONTROL_TOTALS)
 			return PERFCTR_BAD_PERIOD;
 		for (j = 0; j < i; j++)
@@ -183,8 +187,8 @@ static u32 check_events(const struct perfctr_pmu *pmu, struct perfctr_control *c
 }
 
 /*
- * Equal controls are one object: between two threads with the same control the context switch
- * writes no event register, and need not stop the counters.
+ * Equal controls are one object. Between two threads with the same control, the context switch
+ * writes no event register and need not stop the counters.
  */
 static DEFINE_HASHTABLE(controls, 10);
 static DEFINE_SPINLOCK(controls_lock);
@@ -197,7 +201,7 @@ static size_t tail_size(u32 n_events, bool interrupts)
 			   (interrupts ? sizeof(struct perfctr_hw_period) : 0));
 }
 
-/* The most memory that a control takes: all counters have events with periods. */
+/* The size in bytes of the largest control: all counters have events with periods. */
 size_t perfctr_hw_most_bytes(void)
 {
 	return sizeof(struct perfctr_hw_control) + tail_size(perfctr_n_counters(), true);
@@ -237,8 +241,8 @@ static void add_control(struct perfctr_hw_control *hw, u32 hash)
 }
 
 /*
- * A control of totals is not shared with other trees: the switch takes two threads with one control
- * for threads that have pages.
+ * A control of totals is not shared with other trees. If two threads have the same control, the
+ * switch expects that each has a page of its own.
  */
 static struct perfctr_hw_control *init_own_control(struct perfctr_hw_control *hw)
 {
@@ -325,7 +329,10 @@ static int check_control(struct perfctr_control *control, const struct perfctr_p
 	}
 }
 
-/* Processors have trouble with an overflow by the very next event. */
+/*
+ * The least distance to an overflow in events. Some processors mishandle an overflow by the next
+ * event.
+ */
 #define LEAST_DISTANCE	2
 
 static void add_period(const struct perfctr_pmu *pmu, struct perfctr_hw_event *event,
@@ -401,7 +408,10 @@ static void tell_period(const struct perfctr_hw_period *p, struct perfctr_event_
 		e->evntsel &= ~perfctr_pmu->evntsel_interrupt;
 }
 
-/* The reverse of compiling: fills in control, which is zero, except for its flags. */
+/*
+ * The reverse of compiling. The caller has set control to 0. Leaves control->flags alone, which hw
+ * does not have.
+ */
 void perfctr_tell_control(const struct perfctr_hw_control *hw, struct perfctr_control *control)
 {
 	u32 i;
@@ -421,7 +431,7 @@ void perfctr_tell_control(const struct perfctr_hw_control *hw, struct perfctr_co
 		perfctr_pmu->tell(hw, control);
 }
 
-/* Names the first event that needs a register in use, either its counter or another one. */
+/* Names the first event that needs a register in use: its counter, or another register. */
 static void blame_event(struct perfctr_control *control, const struct perfctr_hw_control *hw,
 			const struct perfctr_use *use)
 {
@@ -438,8 +448,8 @@ static void blame_event(struct perfctr_control *control, const struct perfctr_hw
 }
 
 /*
- * Returns a reference to the validated control, or ERR_PTR(). If one event is at fault, bad_event
- * and bad_reason are filled in.
+ * Returns a reference to the validated control, or ERR_PTR(). If one event is at fault, names it in
+ * bad_event and bad_reason.
  */
 struct perfctr_hw_control *perfctr_compile(struct perfctr_control *control)
 {
@@ -487,7 +497,7 @@ void perfctr_blame_signal(struct perfctr_control *control)
  * -EBUSY instead of -EADDRINUSE.
  *
  * met: for a session, the registers that other sessions have on its CPUs; NULL for a context.
- * control: hw was compiled from it, and the event to blame is stored in it; or NULL.
+ * control: the control that hw was compiled from, in which the event to blame is stored; or NULL.
  */
 int perfctr_reserve_for(struct perfctr_control *control, const struct perfctr_hw_control *hw,
 			const struct perfctr_use *met)

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Measures the cost of the basic instructions on this machine, so that users can judge figures. */
+/*
+ * Measures the cost of the instructions that counting needs on this machine, so that users can
+ * judge figures.
+ */
 #include <linux/irqflags.h>
 #include <linux/lockdep.h>
 #include <asm/msr.h>

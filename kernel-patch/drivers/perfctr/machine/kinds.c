@@ -24,8 +24,8 @@ void __init perfctr_kinds_init(void)
 }
 
 /*
- * Called on a CPU that comes online. Returns false if it is of no kind that was there at boot: a
- * control accepted for all kinds need not be valid for a new one.
+ * Called on a CPU that comes online. Returns false if no CPU of the same kind was there at boot: a
+ * control that was accepted for all kinds may be invalid for a new one.
  */
 bool perfctr_kind_online(unsigned int cpu)
 {
@@ -90,7 +90,10 @@ bool perfctr_kinds_lack(const struct perfctr_pmu *pmu, u64 slots)
 	return pmu->n_kinds && slots & ~perfctr_kinds_counters(pmu, all_kinds(pmu));
 }
 
-/* Returns the part of page's time that was spent on its present kind, or on mute CPUs. */
+/*
+ * Returns the part of the page's time that belongs to page->kind: to a kind of core, or to mute
+ * CPUs if that is PERFCTR_NO_KIND.
+ */
 static u64 present_time(const struct perfctr_page *page)
 {
 	u64 time = page->tsc.sum;
@@ -102,7 +105,9 @@ static u64 present_time(const struct perfctr_page *page)
 	return time;
 }
 
-/* The page's sums are up to date. Time from now on belongs to kind. */
+/*
+ * From now on the page's time belongs to kind. The caller has brought the page's sums up to date.
+ */
 static void change_kind(struct perfctr_page *page, u32 kind)
 {
 	if (page->kind == kind)
@@ -118,9 +123,9 @@ void perfctr_kind_enter(struct perfctr_page *page)
 }
 
 /*
- * The thread begins, or stops, to run on this mute CPU. The time in between belongs to no kind.
- * Afterwards the page's kind is that of the CPU again, because the CPU may count when the thread
- * comes back to it.
+ * The thread begins or ceases to run on this mute CPU. The time in between belongs to no kind.
+ * Afterwards the page has the CPU's kind again, because the CPU may be able to count when the
+ * thread comes back.
  */
 void perfctr_kind_mute(struct perfctr_page *page, bool begins)
 {
@@ -160,7 +165,10 @@ void perfctr_kinds_tell(struct perfctr_pmu_info *info)
 	memcpy(info->kind, pmu->kinds, info->n_kinds * sizeof(info->kind[0]));
 }
 
-/* If the buffer has room for more CPUs than are possible, the rest is filled with zeros. */
+/*
+ * Copies the mask of the kind's CPUs to the user's buffer. If the buffer has room for more CPUs
+ * than are possible, fills the rest with zeros.
+ */
 static int put_cpus(const struct perfctr_kind_cpus *kind)
 {
 	u32 known = BITS_TO_LONGS(nr_cpu_ids) * sizeof(long);

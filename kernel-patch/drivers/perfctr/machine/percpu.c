@@ -11,13 +11,14 @@
 DEFINE_PER_CPU(struct perfctr_cpu, perfctr_cpu);
 DEFINE_PER_CPU(u64, perfctr_gate_slots);
 
-/* Stops some counters for a moment. */
+/* Stops the counters of slots for a moment; other counters of this CPU go on. */
 void perfctr_cpu_freeze(u64 slots)
 {
 	lockdep_assert_irqs_disabled();
 	perfctr_pmu->enable(__this_cpu_read(perfctr_cpu.running) & ~slots);
 }
 
+/* Restarts the counters that perfctr_cpu_freeze() has stopped. */
 void perfctr_cpu_thaw(void)
 {
 	lockdep_assert_irqs_disabled();
@@ -25,9 +26,9 @@ void perfctr_cpu_thaw(void)
 }
 
 /*
- * A session has just loaded its events into the counters of slots and set these to 0. They hold no
- * counts of contexts that would have to be cleared, and a control that used them has to be loaded
- * again.
+ * Called when a session has just loaded its events into the counters of slots and set these
+ * counters to 0. They no longer hold counts of contexts, and a control that used them must be
+ * loaded again.
  */
 void perfctr_cpu_forget(u64 slots)
 {
@@ -40,8 +41,8 @@ void perfctr_cpu_forget(u64 slots)
 }
 
 /*
- * Called on the CPU itself. Returns whether a counter that has stopped may still cause an interrupt
- * for an overflow.
+ * Called on the CPU itself, with interrupts off. Returns whether a counter that has stopped may
+ * still cause an interrupt for an overflow.
  */
 bool perfctr_cpu_may_interrupt(void)
 {
@@ -53,9 +54,10 @@ bool perfctr_cpu_may_interrupt(void)
 }
 
 /*
- * No counter of this driver causes further interrupts. One that is already on its way must still be
- * handled by this driver, because perf_events would not recognize it. Callers that can sleep have
- * waited for it before; a CPU that goes offline or suspends waits here.
+ * Gives this CPU's interrupt of counters back to perf_events. No counter of this driver causes
+ * further interrupts. An interrupt that is already on its way must still be handled by this driver,
+ * because perf_events would not recognize it. Callers that can sleep have waited for that interrupt
+ * before; a CPU that goes offline or suspends waits for it here.
  */
 void perfctr_cpu_give_interrupts(void)
 {
@@ -76,7 +78,10 @@ bool perfctr_cpu_has_interrupts(unsigned int cpu)
 	return READ_ONCE(per_cpu(perfctr_cpu.routed, cpu));
 }
 
-/* The counters have been taken or given back: they are stopped and 0, and no event is selected. */
+/*
+ * Called after take_cpu() and after give_cpu(): the counters have no events of this driver, and no
+ * counts of its users.
+ */
 void perfctr_cpu_reset(void)
 {
 	struct perfctr_cpu *cpu = this_cpu_ptr(&perfctr_cpu);

@@ -12,18 +12,19 @@ struct seq_file;
 struct perfctr_cpu {
 	u64 owner;		/* ctx_id of the mm that may see own slots; 0: none */
 	u64 control;		/* id of the control in the event registers, 0: none */
-	u64 own;		/* slots with counts since the owner came */
+	u64 own;		/* slots whose counts the owner may see */
 	u64 foreign;		/* slots to clear before user mode may read them */
 	u64 enabled;		/* slots that count for the current context; 0: none */
 	u64 running;		/* all slots that count, including those of sessions */
 	/*
-	 * The shared context that current has given up on its way to exit. It counts on until the
-	 * next switch: the next member goes on with it, or else the switch leaves it. NULL: none.
+	 * The shared context that the current thread has left on its way to exit, with the counters
+	 * running. At the next switch the next member goes on with that context, or else the switch
+	 * leaves it. NULL: none.
 	 */
 	struct perfctr_context *left;
 	bool paused;		/* the machine suspends: contexts are not entered or left */
-	bool mute;		/* the counters must not be used; decided as the CPU comes */
-	bool secret;		/* counts kernel mode of a thread that may not see it */
+	bool mute;		/* the counters must not be used; set as the CPU comes online */
+	bool secret;		/* counts the current thread's kernel mode, which it may not see */
 	bool routed;		/* this driver handles the counters' interrupt */
 	/* Interrupts of this driver's counters since their budget was renewed: */
 	u32 interrupts;
@@ -44,17 +45,18 @@ struct perfctr_cpu {
 	 */
 	u64 value[PERFCTR_MAX_COUNTERS];
 	/* If the running context has periods: */
-	u64 preset[PERFCTR_MAX_COUNTERS];	/* values from which the counters went on */
-	u64 preset_time;			/* time stamp then */
+	u64 preset[PERFCTR_MAX_COUNTERS];	/* values that the counters were set to */
+	u64 preset_time;			/* time stamp when they were set */
 	bool put_off;				/* budget used up: counters do not interrupt */
-	/* Of all events with periods, of any thread: */
+	/* For the events with periods of all threads: */
 	u64 overflowed;		/* time stamp when an overflow was last found */
 };
 
 DECLARE_PER_CPU(struct perfctr_cpu, perfctr_cpu);
 
 /*
- * Most microseconds from the stop of a counter to its interrupt, as perf_events allows them on AMD.
+ * The longest time in microseconds from the stop of a counter to its interrupt. perf_events allows
+ * for the same time on AMD.
  */
 #define PERFCTR_LATEST_INTERRUPT	50
 
@@ -63,14 +65,16 @@ DECLARE_PER_CPU(u64, perfctr_gate_slots);
 
 /* The following functions are called on the CPU itself with interrupts off. */
 
-/* Runs the counters of the current thread's context and of sessions. */
+/* Runs the counters of the current thread's context and of the open gates, and stops all others. */
 static __always_inline void perfctr_cpu_write_enable(struct perfctr_cpu *cpu)
 {
 	cpu->running = cpu->enabled | __this_cpu_read(perfctr_gate_slots);
 	perfctr_pmu->enable(cpu->running);
 }
 
-/* The slots that are to run may have changed. Writes the hardware once, or not at all. */
+/*
+ * Called when the slots that are to run may have changed. Writes the hardware once, or not at all.
+ */
 static inline void perfctr_cpu_follow_gate(void)
 {
 	struct perfctr_cpu *cpu = this_cpu_ptr(&perfctr_cpu);
@@ -84,29 +88,29 @@ static inline bool perfctr_cpu_paused(void)
 	return __this_cpu_read(perfctr_cpu.paused);
 }
 
-/* May be called for any CPU that neither comes online nor goes offline meanwhile. */
+/*
+ * Returns whether the CPU is mute. Any CPU may ask; the CPU in question neither comes online nor
+ * goes offline meanwhile.
+ */
 static inline bool perfctr_cpu_is_mute(unsigned int cpu)
 {
 	return READ_ONCE(per_cpu(perfctr_cpu.mute, cpu));
 }
 
-/*
- * Returns whether RDPMC would show the current thread counts of its kernel mode that it may not
- * see.
- */
+/* Returns whether RDPMC would show counts of kernel mode that the current thread may not see. */
 static inline bool perfctr_cpu_is_secret(void)
 {
 	return this_cpu_read(perfctr_cpu.secret);
 }
 
-/* Clears the overflow status of stopped counters, whose interrupts have been handled. */
+/* Clears the overflow status of counters that are stopped. Their interrupts have been handled. */
 static inline void perfctr_cpu_acknowledge(u64 slots)
 {
 	if (perfctr_pmu->acknowledge)
 		perfctr_pmu->acknowledge(slots);
 }
 
-void perfctr_cpu_freeze(u64 slots);	/* stops some; thaw or write_enable restarts them */
+void perfctr_cpu_freeze(u64 slots);	/* until perfctr_cpu_thaw() or _write_enable() */
 void perfctr_cpu_thaw(void);
 void perfctr_cpu_forget(u64 slots);
 void perfctr_cpu_reset(void);
@@ -114,9 +118,9 @@ void perfctr_cpu_give_interrupts(void);
 bool perfctr_cpu_may_interrupt(void);
 
 /* May be called anywhere. */
-void perfctr_cpu_show(struct seq_file *m, unsigned int cpu);
+void perfctr_cpu_show(struct seq_file *m, unsigned int cpu);	/* prints one line */
 u64 perfctr_disturbances(void);	/* of all CPUs, since boot */
-u32 perfctr_mute_cpus(void);	/* that are online */
-bool perfctr_cpu_has_interrupts(unsigned int cpu);
+u32 perfctr_mute_cpus(void);	/* the number of those that are online */
+bool perfctr_cpu_has_interrupts(unsigned int cpu);	/* whether its interrupt is routed here */
 
 #endif

@@ -9,7 +9,7 @@ const char *perfctr_family = "no PMU that is known";
 
 static bool refused;
 
-/* Called under reserve_lock. perfctr_usable_pmu() reads refused without it. */
+/* Called under reserve_lock. perfctr_usable_pmu() reads refused without that lock. */
 void perfctr_refuse_pmu(const char *fault)
 {
 	static char refusal[sizeof_field(struct perfctr_pmu_info, family)];

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Tries whether the PMU works as the processor says. Hypervisors and emulators announce registers
- * that fault or read as zero, an RDPMC that they do not carry out, and counters that never count.
- * Such a PMU is refused with the reason, because its zeros would be taken for counts. If other code
- * has the counters at boot, the PMU is tried when the counters are first reserved.
+ * Finds the PMU of this machine, and checks that it works as the processor says. Some hypervisors
+ * and emulators announce registers that fault or read as zero, an RDPMC that they do not implement,
+ * or counters that never count. The driver refuses such a PMU and reports the reason, because users
+ * would take its zeros for counts. If other code has the counters at boot, the driver tries the PMU
+ * when it first reserves the counters.
  */
 #include <linux/bits.h>
 #include <linux/cpumask.h>
@@ -16,17 +17,23 @@
 #include "machine.h"
 #include "percpu.h"
 
-/* Long enough for a counter of reference cycles, which some processors advance in large steps. */
+/*
+ * Iterations of the loop that is counted: enough for a counter of reference cycles, which some
+ * processors advance in large steps.
+ */
 #define LOOPS 10000
 
-static bool tried;	/* under reserve_lock */
+static bool tried;	/* protected by reserve_lock */
 
 static u32 rdpmc_index(u32 slot)
 {
 	return slot < PERFCTR_FIXED_SLOT ? slot : PERFCTR_FIXED + slot - PERFCTR_FIXED_SLOT;
 }
 
-/* Returns an error if the instruction faults, which rdpmc() would report as a bug of the kernel. */
+/*
+ * Executes RDPMC. Returns -EFAULT if the instruction faults; the kernel would report a fault in
+ * rdpmc() as a bug.
+ */
 static int rdpmc_safe(u32 index, u64 *value)
 {
 	u32 low = 0, high = 0;
@@ -41,11 +48,11 @@ static int rdpmc_safe(u32 index, u64 *value)
 	return err;
 }
 
-/* The PMU to try on a CPU, and the result. */
+/* The PMU to try on a CPU, memory for a control, and the result. */
 struct probe {
 	const struct perfctr_pmu *pmu;
 	struct perfctr_hw_control *hw;
-	const char *fault;
+	const char *fault;	/* NULL: none was found */
 };
 
 static const struct perfctr_control none;
@@ -77,7 +84,7 @@ static const char *check_counter(const struct perfctr_pmu *pmu, u32 slot)
 	return value == written ? NULL : "RDPMC is wrong";
 }
 
-/* The counters are stopped. */
+/* The counters are stopped, and are 0 afterwards. */
 static const char *check_counters(const struct perfctr_pmu *pmu, u64 slots)
 {
 	const char *fault = NULL;
@@ -90,7 +97,10 @@ static const char *check_counters(const struct perfctr_pmu *pmu, u64 slots)
 	return fault;
 }
 
-/* The fixed counters after the third count events that need not happen in a short loop. */
+/*
+ * Returns whether the counter must count in the loop. The fixed counters after the third count
+ * events that need not happen in a short loop.
+ */
 static bool is_slot_to_count(const struct perfctr_pmu *pmu, u64 slots, u32 slot)
 {
 	if (!(slots & BIT_ULL(slot)) || slot > PERFCTR_FIXED_SLOT + 2)
@@ -105,7 +115,10 @@ static u64 probe_evntsel(const struct perfctr_pmu *pmu, u32 slot)
 	return pmu->probe_evntsel | pmu->evntsel_required | (slot ? 0 : pmu->probe_enable);
 }
 
-/* Makes each counter count events of the kernel, in the order of slots. */
+/*
+ * Fills in a control of events that happen in kernel mode: one for each counter that must count in
+ * the loop, in the order of slots.
+ */
 static void fill_probe_control(struct perfctr_hw_control *hw, const struct perfctr_pmu *pmu,
 			       u64 slots)
 {
@@ -185,9 +198,9 @@ static void check_cpu(void *arg)
 }
 
 /*
- * CPUs of one kind are assumed to be alike. If there are several kinds, each CPU is tried: such
- * machines have few. The registers of a mute CPU must not be written. A CPU that cannot be called
- * has gone offline.
+ * Tries one CPU if all are alike. On a machine with kinds, tries each CPU; such machines have few
+ * CPUs. Skips mute CPUs, because their registers must not be written, and CPUs that cannot be
+ * called, because they have gone offline.
  */
 static void check_cpus(struct probe *probe)
 {
@@ -203,8 +216,9 @@ static void check_cpus(struct probe *probe)
 }
 
 /*
- * Tries the PMU, the first time that this is called. The caller holds reserve_lock, and has
- * reserved the counters and not taken them. Returns 0, -ENOMEM, or -ENODEV if the PMU is refused.
+ * Tries the PMU once. The caller holds reserve_lock, and has reserved the counters and not taken
+ * them. Interrupts are on, because CPUs are called. Returns 0, -ENODEV if the PMU is refused, or
+ * -ENOMEM; then the next call tries the PMU.
  */
 int perfctr_try_pmu(void)
 {
@@ -223,7 +237,10 @@ int perfctr_try_pmu(void)
 	return perfctr_usable_pmu() ? 0 : -ENODEV;
 }
 
-/* Finds the first family that has this machine's PMU. */
+/*
+ * Finds the first family that recognises this machine's PMU. Sets perfctr_family, and perfctr_pmu
+ * if the PMU can be used.
+ */
 void __init perfctr_probe(void)
 {
 	static const struct perfctr_pmu *(*const probes[])(void) __initconst = {

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The machine's counters. All are reserved while a context or session that counts events is
- * started, and given back when none is. The registers of a CPU are taken when the first of them
- * comes to that CPU; other CPUs are left alone. Within the driver each counter is either shared by
- * contexts, one after the other, or belongs to one session.
+ * The machine's counters. The driver reserves all of them when the first context or session that
+ * counts events is started, and gives them back when the last one stops. It takes the registers of
+ * a CPU when the first such context or session comes to that CPU, and leaves other CPUs alone.
+ * Within the driver, contexts share a counter one after the other, or sessions have it, at most one
+ * on each CPU.
  */
 #include <linux/bitops.h>
 #include <linux/cpu.h>
@@ -17,16 +18,18 @@
 #include "percpu.h"
 
 /*
- * Nests inside cpus_read_lock() and all other locks. A spinlock for the same reason as hold_lock.
+ * The innermost lock: it nests inside cpus_read_lock() and all other locks of the driver. It is a
+ * spinlock, as hold_lock is, because a thread that is preempted while it holds a mutex would keep
+ * all other users waiting.
  */
 static DEFINE_SPINLOCK(reserve_lock);
-static unsigned int users;	/* reservations: controls of contexts, and sessions */
+static unsigned int users;	/* reservations, by controls of contexts and by sessions */
 static unsigned int interrupters;	/* the users that have events with periods */
-static unsigned int revokers;	/* callers that currently refuse reservations */
+static unsigned int revokers;	/* calls of perfctr_refuse(true) not yet undone */
 static bool held;		/* users != 0 */
 static struct perfctr_use contexts_use, sessions_use;
-static unsigned int context_users[2][64];	/* reservations, by bit of contexts_use */
-static unsigned int session_users[2][64];	/* sessions, each on other CPUs */
+static unsigned int context_users[2][64];	/* of each slot, and of each bit of shared */
+static unsigned int session_users[2][64];	/* the same of sessions: at most one on a CPU */
 static DEFINE_PER_CPU(bool, cpu_taken);
 
 static void take_cpu(void)
@@ -36,15 +39,16 @@ static void take_cpu(void)
 	perfctr_cpu_reset();
 }
 
-/*
- * Returns whether the registers of this CPU belong to this driver, or still have to be given back.
- */
+/* Returns whether the driver has taken this CPU's registers and has not given them back yet. */
 bool perfctr_cpu_is_taken(void)
 {
 	return this_cpu_read(cpu_taken);
 }
 
-/* Called with interrupts off, while a context or session is started. */
+/*
+ * Takes this CPU's registers, unless they are taken already. Called with interrupts off, while a
+ * context or session is started.
+ */
 void perfctr_cpu_take(void)
 {
 	lockdep_assert_irqs_disabled();
@@ -55,9 +59,9 @@ void perfctr_cpu_take(void)
 }
 
 /*
- * Returns whether the counters of this CPU belong to this driver. If they do, takes them now,
- * because they hold counts of other code. Called with interrupts off. give_all_cpus() clears held
- * before it looks for CPUs that are taken.
+ * Returns whether the driver has the counters of this CPU. If the counters are reserved but not
+ * taken here, takes them now, because they still hold counts of other code. Called with interrupts
+ * off. May race with give_all_cpus(), which clears held before it looks for CPUs that are taken.
  */
 bool perfctr_cpu_is_ours(void)
 {
@@ -76,7 +80,7 @@ bool perfctr_cpu_is_ours(void)
 	return true;
 }
 
-/* Called on the CPU itself with interrupts off. */
+/* Gives back this CPU's registers if they are taken. Called with interrupts off. */
 void perfctr_cpu_give(void)
 {
 	lockdep_assert_irqs_disabled();
@@ -110,9 +114,10 @@ static void look_for_interrupts(void *found)
 }
 
 /*
- * Returns whether a stopped counter can still interrupt, within PERFCTR_LATEST_INTERRUPT. Called
- * under hold_lock, which keeps interrupters from changing. Returns false while there is another
- * user of periods: the interrupt is not given back then.
+ * Returns whether a counter of any CPU may still interrupt although it has stopped. Such interrupts
+ * come within PERFCTR_LATEST_INTERRUPT. Returns false if there is another user of periods, because
+ * the driver then keeps the interrupt. Called with interrupts on, under hold_lock, which keeps
+ * interrupters from changing.
  */
 bool perfctr_may_interrupt(void)
 {
@@ -130,8 +135,8 @@ static void give_cpu_interrupts(void *unused)
 }
 
 /*
- * Gives the counters' entry of the local APIC back to perf_events, which handles its other
- * interrupts.
+ * Gives the local APIC's entry for the interrupts of counters back to perf_events, on each CPU
+ * where this driver has it.
  */
 static void give_interrupts(void)
 {
@@ -175,7 +180,10 @@ static void release_pmu(void)
 	release_registers();
 }
 
-/* The PMU is tried at the first reservation. Before that, the NMI watchdog may have used it. */
+/*
+ * Tries the PMU at the first reservation, and not before: until then the NMI watchdog may use the
+ * counters.
+ */
 static int reserve_and_try_pmu(void)
 {
 	int err = reserve_pmu();
@@ -199,7 +207,8 @@ void __init perfctr_try_at_boot(void)
 }
 
 /*
- * Counts one user more, or one less, of each bit in mask. Returns the bits that still have users.
+ * Adds change, which is 1 or -1, to the number of users of each bit in mask. Returns the bits of
+ * mask that have users afterwards.
  */
 static u64 count_users(unsigned int *count, u64 mask, int change)
 {
@@ -292,7 +301,10 @@ void perfctr_release(const struct perfctr_hw_control *hw)
 	spin_unlock(&reserve_lock);
 }
 
-/* Makes all reservations fail, until it is called again with false. Such calls nest. */
+/*
+ * With true, makes all reservations fail with -EBUSY until a matching call with false. The calls
+ * nest.
+ */
 void perfctr_refuse(bool refuse)
 {
 	spin_lock(&reserve_lock);
@@ -300,13 +312,20 @@ void perfctr_refuse(bool refuse)
 	spin_unlock(&reserve_lock);
 }
 
-/* The caller holds a lock that the revoking thread takes after perfctr_refuse(). */
+/*
+ * Returns whether reservations fail. The caller holds a lock that the revoking thread takes after
+ * perfctr_refuse(): either the caller sees the refusal, or the revoking thread sees what the caller
+ * has done.
+ */
 bool perfctr_refuses(void)
 {
 	return READ_ONCE(revokers);
 }
 
-/* If asking disturbs other users of the counters, they are asked once a second at most. */
+/*
+ * Returns whether other code has the counters. If asking disturbs that code, asks at most once a
+ * second, and returns the last answer in between.
+ */
 static bool is_held_by_others(void)
 {
 	static unsigned long asked;
@@ -340,7 +359,9 @@ u32 perfctr_holder(void)
 	return holder;
 }
 
-/* Nobody reserves or releases counters meanwhile. */
+/*
+ * Calls fn on all CPUs that are online, and waits. No counters are reserved or released meanwhile.
+ */
 void perfctr_on_all_cpus(smp_call_func_t fn)
 {
 	cpus_read_lock();

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * RDPMC also shows counters of the uncore, which count events of all CPUs. perf_events uses them,
- * and root can through their MSRs. While one of them counts, a mapped page gives no thread RDPMC. A
- * CPU looks at them when it decides on CR4.PCE, and at its tick while CR4.PCE is set.
+ * On some processors RDPMC also shows counters of the uncore, which count events of several CPUs.
+ * perf_events uses these counters, and root can use them through their MSRs. While one of them
+ * counts, a mapped page does not let any thread execute RDPMC. A CPU looks at these counters when
+ * it decides on CR4.PCE, and at each tick while CR4.PCE is set.
  */
 #include <linux/jiffies.h>
 #include <linux/lockdep.h>
@@ -20,7 +21,10 @@ struct look {
 
 static DEFINE_PER_CPU(struct look, last_look);
 
-/* Looks once per jiffy, because each switch to an address space with a page decides on CR4.PCE. */
+/*
+ * Reads the registers at most once per jiffy, because each switch to an address space with a page
+ * decides on CR4.PCE.
+ */
 bool perfctr_uncore_counts(void)
 {
 	struct look *look = this_cpu_ptr(&last_look);
@@ -34,7 +38,10 @@ bool perfctr_uncore_counts(void)
 	return look->counts;
 }
 
-/* Called whatever thread runs: the thread that is to lose RDPMC need not be counted. */
+/*
+ * Called at each tick, whether or not the current thread is counted: the thread may have to lose
+ * RDPMC either way.
+ */
 void perfctr_tick_uncore(void)
 {
 	if (perfctr_user_rdpmc() && perfctr_uncore_counts())

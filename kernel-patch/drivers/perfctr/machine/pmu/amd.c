@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * AMD from family 10h on, and Hygon (APM volume 2, 13.2.1): event selects of 64 bits. There are
- * four counters at K7's addresses, or six at other addresses with CPUID Fn8000_0001_ECX[23].
- * PerfMonV2 (Fn8000_0022) tells their number, and has an MSR that enables all of them.
+ * four counters at K7's addresses, or six at other addresses with CPUID Fn8000_0001_ECX[23]. With
+ * PerfMonV2, CPUID Fn8000_0022 has the number of counters, and one MSR enables all of them.
  */
 #include <linux/bitops.h>
 #include <linux/bits.h>
@@ -25,7 +25,9 @@
 #define LAST_WITH_SHARED_NORTHBRIDGE	0x14
 #define FAMILY_15H			0x15
 #define FAMILY_ZEN			0x17
-/* Families 10h to 14h: the cores share the circuit that counts events E0H to FFH, as in K8. */
+/*
+ * Families 10h to 14h: the cores share the circuit that counts events E0H to FFH, as K8's cores do.
+ */
 #define NORTHBRIDGE_EVENTS		0xe0
 /* From Zen on this event makes a counter the upper half of the one before it (PPR, 2.1.15). */
 #define MERGE_EVENT			0xf000000ffULL
@@ -51,7 +53,10 @@ static const u8 f15h_units[16] = {
 	[0xd] = 0x07,					/* decoder */
 };
 
-/* The events that differ from that. wide: counters for a unit mask of more than one bit. */
+/*
+ * The events whose counters differ from f15h_units. wide: the counters if the unit mask has more
+ * than one bit.
+ */
 static const struct {
 	u16 first, last;
 	u8 counters, wide;
@@ -76,7 +81,10 @@ static const struct {
 	{ 0x1d8, 0x1d8, 0x3f, 0x3f },
 };
 
-/* Event 0 is wide only with bits in both halves of its unit mask, one for each kind of pipe. */
+/*
+ * The unit mask of event 0 has a half for each kind of pipe. It is wide only with bits in both
+ * halves.
+ */
 static bool is_unit_mask_wide(u32 event, u32 mask)
 {
 	return event ? hweight8(mask) > 1 : (mask & 0x0f) && (mask & 0xf0);
@@ -109,7 +117,10 @@ static u32 merge_check(const struct perfctr_control *control, u32 i)
 	return merge ? PERFCTR_BAD_ROUTE : 0;
 }
 
-/* Numbers of 64-bit event selects, each before its counter, that the CPUs of a node share. */
+/*
+ * Numbers of the northbridge's and the cache's event selects, which CPUs share. Each event select
+ * is followed by its counter.
+ */
 static u32 n_northbridge, n_cache;
 
 static bool has_enabled_select(u32 select, u32 n)
@@ -126,8 +137,8 @@ static bool has_enabled_select(u32 select, u32 n)
 }
 
 /*
- * RDPMC shows counters of the northbridge from index 6 on, and those of the cache from 10 on. It
- * shows further northbridge counters from 16 on.
+ * RDPMC shows the northbridge's counters at indexes 6 to 9 and from 16 on, and the cache's counters
+ * from 10 on.
  */
 static bool uncore_counts(void)
 {
@@ -173,7 +184,10 @@ static struct perfctr_evntsel_layout __init v2_layout(void)
 	return layout;
 }
 
-/* A hypervisor may pass on the bits of CPUID and not the registers. */
+/*
+ * Returns n, or 0 if the event selects fault: a hypervisor may pass on the bits of CPUID and not
+ * the registers.
+ */
 static u32 __init probe_selects_at(u32 msr, u32 n)
 {
 	u64 value;

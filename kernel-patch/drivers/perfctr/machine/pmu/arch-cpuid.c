@@ -39,7 +39,10 @@ static const u16 events[] = {
 
 #define INSTRUCTIONS		1
 
-/* Leaf 7 announces leaf 0x23; older kernels do not know of either. */
+/*
+ * Leaf 7 announces leaf 0x23. CPUID is executed here, because older kernels do not know of either
+ * leaf.
+ */
 static bool has_extensions(void)
 {
 	u32 eax, ebx, ecx, edx;
@@ -50,7 +53,7 @@ static bool has_extensions(void)
 	return eax & HAS_EXT;
 }
 
-/* Reads the mask of counters, and event select bits that do not depend on the version. */
+/* Reads the masks of counters, and the event select bits that do not depend on the version. */
 static void read_extensions(struct arch_kind *kind)
 {
 	u32 eax, ebx, ecx, edx, n;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Intel architectural PerfMon (SDM volume 3, 20.2). Slots are the bits of IA32_PERF_GLOBAL_CTRL,
- * which version 1 lacks. On hybrid processors each operation first looks up what the CPU's kind of
- * core has; on others it is the same for all CPUs.
+ * which version 1 lacks. On a hybrid processor, each operation first looks up what the CPU's kind
+ * of core has; on other processors all CPUs have the same.
  */
 #include <linux/bitops.h>
 #include <linux/bits.h>
@@ -35,15 +35,16 @@ struct arch_registers {
 };
 
 /*
- * The values that the registers of a CPU have, so that only differences are written; and the values
- * that they had before this driver took them.
+ * The current values of a CPU's registers, so that only differences are written, and the values
+ * that the registers had before this driver took them.
  */
 static DEFINE_PER_CPU(struct arch_registers, registers);
 static DEFINE_PER_CPU(struct arch_registers, before);
 static struct perfctr_pmu arch_pmu;
 
 /*
- * If all CPUs are alike, the first entry is that of all. On a hybrid, each CPU has one of n_kinds.
+ * If all CPUs are alike, the first entry is for all of them. On a hybrid processor, each CPU has
+ * one of the first n_kinds entries.
  */
 static struct arch_kind kinds[PERFCTR_MAX_KINDS] __ro_after_init;
 static struct perfctr_kind told_kinds[PERFCTR_MAX_KINDS] __ro_after_init;
@@ -96,8 +97,8 @@ static u32 arch_check(const struct perfctr_control *control, u32 i)
 }
 
 /*
- * An event for all kinds must be the same event on all of them. The core of the driver has checked
- * that all kinds have its counter.
+ * Checks the event for one of its kinds. An event for all kinds must be the same event on all of
+ * them. The core of the driver has checked that each kind has the event's general counter.
  */
 static u32 check_kind(const struct perfctr_event_control *e, u32 k)
 {
@@ -133,7 +134,7 @@ static u64 fixed_modes(const struct perfctr_hw_event *e)
 	return arch_fixed_bits(bits, fixed_number(e));
 }
 
-/* extra[0] is IA32_FIXED_CTR_CTRL. */
+/* extra[0] has the bits of IA32_FIXED_CTR_CTRL. */
 static void arch_compile(struct perfctr_hw_control *hw, const struct perfctr_control *control)
 {
 	u32 i;
@@ -176,7 +177,7 @@ static bool hybrid_preset(const struct perfctr_hw_event *e, u64 value)
 	return this_kind()->counters & BIT_ULL(e->slot) && arch_preset(e, value);
 }
 
-/* Writing a reserved bit would fault. */
+/* Leaves out slots that this CPU lacks: writing a reserved bit would fault. */
 static void arch_acknowledge(u64 slots)
 {
 	wrmsrl(MSR_CORE_PERF_GLOBAL_OVF_CTRL, slots & this_kind()->counters);
@@ -204,8 +205,8 @@ static void hybrid_enable(u64 slots)
 }
 
 /*
- * Status bits left by other code would freeze this driver's counters, and perf_events would wait
- * for those left by this driver. Clears the bits that are set, as perf_events does.
+ * Clears the status bits that are set, as perf_events does. Bits left by other code would freeze
+ * this driver's counters, and bits left by this driver would make perf_events wait.
  */
 static void arch_clear_status(void)
 {
@@ -216,7 +217,10 @@ static void arch_clear_status(void)
 		wrmsrl(MSR_CORE_PERF_GLOBAL_OVF_CTRL, status);
 }
 
-/* Stops everything, selects no event, and leaves no counts of others to read. */
+/*
+ * Stops all counters, selects no event, and sets the counters to 0, so that no counts of others are
+ * left to read.
+ */
 static void arch_silence(const struct arch_kind *kind, struct arch_registers *regs)
 {
 	u32 n;
@@ -254,7 +258,10 @@ static void arch_take_cpu(bool first)
 	perfctr_evntsel_thaw();
 }
 
-/* The values are restored because perf_events does not write those that it believes to be there. */
+/*
+ * Restores the saved values, because perf_events does not write a register if it believes that the
+ * register has the value already.
+ */
 static void arch_give_cpu(void)
 {
 	const struct arch_registers *regs = this_cpu_ptr(&before);
@@ -325,9 +332,10 @@ static bool has_other_event_selected(const struct arch_registers *regs,
 }
 
 /*
- * Selects three events without any unit mask, so that nothing is counted, enables them, and
- * restores the selection. Returns the slots that ran; all are stopped afterwards. No hybrid
- * processor needs this.
+ * Works around errata of Nehalem and Westmere: see perfctr_intel_constraints(). Selects three
+ * events without any unit mask, so that nothing is counted, enables the counters, and restores the
+ * selection. Returns the slots that ran; all are stopped afterwards. No hybrid processor needs
+ * this.
  */
 static u64 arch_cleanse(const struct arch_kind *kind, const struct arch_registers *regs)
 {
@@ -347,9 +355,9 @@ static u64 arch_cleanse(const struct arch_kind *kind, const struct arch_register
 }
 
 /*
- * If counters can be hidden from user mode, all are hidden except those of the last context.
- * Sessions come and go besides that context, and hide their own counters. A counter whose event is
- * not for this kind of core stands still.
+ * If counters can be hidden from user mode, all are hidden except those of the context that was
+ * loaded last. Sessions are loaded beside that context, and hide only their own counters. A counter
+ * whose event is not for this kind of core stands still.
  */
 static __always_inline void load_events(const struct arch_kind *kind,
 					const struct perfctr_hw_control *hw, bool hybrid)
@@ -399,7 +407,10 @@ static void hybrid_load(const struct perfctr_hw_control *hw)
 	load_events(this_kind(), hw, true);
 }
 
-/* Stops the counters before registers that differ are restored. */
+/*
+ * Restores the registers that differ, and stops all counters before it does. Returns false if one
+ * differed.
+ */
 static bool restore_evntsels(const struct arch_kind *kind, const struct arch_registers *regs,
 			     u64 slots)
 {
@@ -436,7 +447,7 @@ static bool restore_fixed_ctrl(const struct arch_registers *regs, u64 slots)
 	return false;
 }
 
-/* Counters that this kind of core lacks are not expected to run. */
+/* Slots that this kind of core lacks are not expected to run. */
 static bool arch_intact(u64 slots)
 {
 	const struct arch_registers *regs = this_cpu_ptr(&registers);
@@ -572,7 +583,10 @@ static void __init add_kind(const struct arch_kind *kind)
 	tell_kind(k);
 }
 
-/* Shared with perf_events, which nothing would keep from writing the same counters. */
+/*
+ * Such a PMU would be shared with perf_events, and nothing would keep perf_events from writing the
+ * same counters.
+ */
 #define SHARED	"PerfMon v6: perf not kept out"
 
 static bool __init is_kind_shared(const struct arch_kind *kind)
@@ -617,7 +631,7 @@ static const char *__init init_hybrid(void)
 {
 	const char *fault;
 
-	/* A CPU that comes later could have less than the present ones. */
+	/* A CPU that comes online later could have less than the present ones. */
 	if (num_online_cpus() < num_present_cpus())
 		return "hybrid: boot with all CPUs";
 	fault = find_kinds();
@@ -633,7 +647,10 @@ static const struct perfctr_pmu *__init refuse_machine(const char *why)
 	return &arch_pmu;
 }
 
-/* On a hybrid processor the other kinds of core may lack these registers. */
+/*
+ * A hybrid processor does without the IA32_A_PMCx registers, because other kinds of core may lack
+ * them.
+ */
 static void __init init_width(const struct arch_kind *kind)
 {
 	u64 capabilities = 0;

@@ -6,7 +6,7 @@
 #include <linux/types.h>
 #include "../pmu.h"
 
-#define ARCH_MAX_GENERAL	10	/* these have the same addresses in all versions */
+#define ARCH_MAX_GENERAL	10	/* these have the same MSRs in all versions */
 #define ARCH_MAX_FIXED		16
 
 struct arch_kind {
@@ -25,8 +25,8 @@ struct arch_kind {
 };
 
 /*
- * Bits that make RDPMC in user mode read 0. For fixed counters they are in FIXED_CTR_CTRL, above
- * the nibbles.
+ * Bits that make RDPMC read 0 in user mode. The bits of fixed counters are in FIXED_CTR_CTRL, above
+ * the four bits that control each counter.
  */
 #define ARCH_EVNTSEL_USER_DISABLE	BIT_ULL(37)
 #define ARCH_FIXED_USER_DISABLE		BIT_ULL(33)
@@ -38,11 +38,14 @@ static inline u64 arch_fixed_bits(u64 bits, u32 n)
 	return bits << (n * ARCH_FIXED_CTRL_BITS);
 }
 
-/* (cpu) Reads the kind of this CPU, with all padding 0. Returns false if it has no PMU. */
+/*
+ * (cpu) Reads the kind of this CPU, and sets all padding to 0 for memcmp(). Returns false if the
+ * CPU has no PMU.
+ */
 bool arch_kind_read(struct arch_kind *kind);
 /*
- * Returns whether the event is one that CPUID announces, and that general counters of this kind
- * count.
+ * Returns whether CPUID announces the event as an architectural one that this kind's general
+ * counters count.
  */
 bool arch_kind_has_event(const struct arch_kind *kind, u64 evntsel);
 /* Returns the event select of instructions, or of cycles if CPUID denies that event. */

@@ -22,6 +22,7 @@
 
 #define CESR_ALLOWED	(CESR_EVENT | CESR_KERNEL | CESR_USER | CESR_CLOCKS)
 
+/* Operations of struct perfctr_pmu. The last one is for processors without RDPMC. */
 void perfctr_cesr_take_cpu(bool first);
 void perfctr_cesr_give_cpu(void);
 void perfctr_cesr_load(const struct perfctr_hw_control *hw);
@@ -32,8 +33,8 @@ bool perfctr_cesr_intact(u64 slots);
 void perfctr_cesr_read_msr(const struct perfctr_hw_control *hw, u64 *value);
 
 /*
- * Members of struct perfctr_pmu that all families with CESR share. A family adds the masks, check,
- * and the instruction to read with.
+ * Members of struct perfctr_pmu that all families with CESR share. A family adds the masks, and
+ * check() and read() if it needs them.
  */
 #define PERFCTR_CESR_COMMON					\
 	.n_general = CESR_COUNTERS,				\

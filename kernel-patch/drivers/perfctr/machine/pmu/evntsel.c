@@ -69,7 +69,8 @@ static void evntsel_write(struct evntsel_cpu *cpu, u32 n, u64 value)
 }
 
 /*
- * While a counter stands still its register is written only to stop it: its next event may differ.
+ * The register of a counter that stands still is written only to stop it: another event may be
+ * selected before the counter runs again.
  */
 static void apply_each_evntsel(struct evntsel_cpu *cpu)
 {
@@ -84,7 +85,7 @@ static void apply_each_evntsel(struct evntsel_cpu *cpu)
 }
 
 /*
- * Register 0 stops and starts all counters, so the other registers have to be right before it is
+ * Register 0 stops and starts all counters, so the other registers must be right before it is
  * written.
  */
 static void apply_single_enable(struct evntsel_cpu *cpu)
@@ -144,14 +145,14 @@ static void evntsel_clear(u64 slots)
 			wrmsrl(counter_msr(n), 0);
 }
 
-/* Writes to Intel's counters copy bit 31 to all bits above it. */
+/* A write to one of Intel's counters copies bit 31 to all bits above it. */
 static bool evntsel_preset(const struct perfctr_hw_event *e, u64 value)
 {
 	wrmsrl(counter_msr(e->slot), layout.full_width ? value : (u64)(s32)value);
 	return true;
 }
 
-/* Writing a reserved bit would fault. */
+/* Leaves out slots beyond the counters: writing a reserved bit would fault. */
 static void evntsel_acknowledge(u64 slots)
 {
 	wrmsrl(layout.global_status_clear, slots & (BIT_ULL(layout.n) - 1));
@@ -189,8 +190,8 @@ static bool evntsel_intact(u64 slots)
 }
 
 /*
- * Status bits left by other code could freeze this driver's counters, and perf_events would wait
- * for those left by this driver. Clears the bits that are set, as perf_events does.
+ * Clears the status bits that are set, as perf_events does. Bits left by other code could freeze
+ * this driver's counters, and bits left by this driver would make perf_events wait.
  */
 static void evntsel_clear_status(void)
 {
@@ -218,7 +219,7 @@ static void evntsel_silence(struct evntsel_cpu *cpu)
 		evntsel_clear_status();
 }
 
-/* Other code may have left a setting that makes an overflow stop all counters. Removes it. */
+/* Clears FREEZE_PMCS if other code has left it set: an overflow would stop all counters. */
 void perfctr_evntsel_thaw(void)
 {
 	u64 debugctl;
@@ -243,7 +244,10 @@ static void evntsel_take_cpu(bool first)
 		perfctr_evntsel_thaw();
 }
 
-/* The values are restored because perf_events does not write those that it believes to be there. */
+/*
+ * Restores the saved values, because perf_events does not write a register if it believes that the
+ * register has the value already.
+ */
 static void evntsel_give_cpu(void)
 {
 	struct evntsel_cpu *cpu = this_cpu_ptr(&evntsel_cpu);

@@ -10,8 +10,8 @@
 #include "../pmu.h"
 
 /*
- * The bits that an event may have. Not PC (19), which drives a pin, not INT (20), which a period
- * sets, and not bit 21, which is reserved, or counts events of the sibling logical processor.
+ * The bits that an event may have. They exclude PC (19), which drives a pin; INT (20), which a
+ * period sets; and bit 21, which is reserved or counts events of the sibling logical processor.
  */
 #define PERFCTR_EVNTSEL_ALLOWED	(ARCH_PERFMON_EVENTSEL_EVENT | ARCH_PERFMON_EVENTSEL_UMASK |	\
 				 ARCH_PERFMON_EVENTSEL_USR | ARCH_PERFMON_EVENTSEL_OS |		\
@@ -27,19 +27,22 @@ struct perfctr_evntsel_layout {
 	u32 global_status;	/* MSRs that show and clear overflow bits; 0: none */
 	u32 global_status_clear;
 	bool single_enable;	/* EN of register 0 enables all counters */
-	bool full_width;	/* writes set all bits; false: low 32 and their sign */
+	bool full_width;	/* writes set all bits; false: bit 31 is copied above it */
 };
 
 /* An event select that counts instructions in the kernel, on nearly all processors. */
 #define PERFCTR_EVNTSEL_PROBE	(0xc0 | ARCH_PERFMON_EVENTSEL_OS)
 
 /*
- * Fills in pmu's counters, and its operations except check. Only one family calls this, with the
- * layout of the machine.
+ * Fills in pmu's counters and the operations on them. The family has set the masks and
+ * general_bits, and may add check(). Only one family calls this, with the layout of the machine.
  */
 void perfctr_evntsel_init(struct perfctr_pmu *pmu, const struct perfctr_evntsel_layout *layout);
 
-/* (cpu) For processors that can freeze their counters: Intel's with PerfMon 2, and AMD's. */
+/*
+ * (cpu) Keeps an overflow from freezing the counters, on processors that can freeze them: Intel's
+ * with PerfMon 2, and AMD's with PerfMonV2.
+ */
 void perfctr_evntsel_thaw(void);
 
 #endif

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Events that certain models of Intel's processors cannot count, or cannot count right. Sources:
- * SDM volume 3, the tables of events in chapter 19 (since 2021 the lists at
- * perfmon-events.intel.com, field "Counter"), and the specification updates of the processors,
- * whose numbers of errata are given.
+ * Events that certain models of Intel's processors cannot count, or do not count correctly.
+ * Sources: SDM volume 3, the tables of events in chapter 19 (since 2021 the lists at
+ * perfmon-events.intel.com, field "Counter"), and the processors' specification updates. Errata
+ * have the numbers of these updates.
  */
 #include <linux/bits.h>
 #include <linux/cache.h>
@@ -59,9 +59,9 @@ static const struct model models[] __initconst = {
 /*
  * The events that some counters cannot count. The first row that matches an event decides.
  *
- * Some events depend on an MSR that this driver does not set: the latency of loads and stalls of
- * the front end on a threshold, requests to other cores and to memory on a description. They would
- * count by a value that other code has left there.
+ * Some events depend on an MSR that this driver does not set. Load latency and stalls of the front
+ * end depend on a threshold; requests to other cores and to memory depend on a description. Such
+ * events are refused, because they would count by a value that other code has left in the MSR.
  */
 static const struct constraint {
 	u16 kinds, code, mask;
@@ -102,7 +102,7 @@ static const struct constraint {
 	{ SNB_TO_SKL, 0xd2, ANY_UNIT, 0x0f, PERFCTR_BAD_ROUTE },
 	{ SNB_TO_SKL, 0xd3, ANY_UNIT, 0x0f, PERFCTR_BAD_ROUTE },
 
-	/* Codes below 90H except these two, and memory events */
+	/* Only counters 0 to 3 count memory events and codes below 90H, except 2EH and 3CH. */
 	{ GOLDEN_COVE, 0x2e, ANY_UNIT, 0xff, PERFCTR_BAD_ROUTE },
 	{ GOLDEN_COVE, 0x3c, ANY_UNIT, 0xff, PERFCTR_BAD_ROUTE },
 	{ V5, 0x012a, THIS_UNIT, 0, PERFCTR_BAD_REGISTER },	/* OCR: 1A6H, 1A7H */
@@ -154,8 +154,8 @@ u16 __init perfctr_intel_constraints(u32 version, u32 type)
 	if (kinds & (NEHALEM | WESTMERE | SNB_TO_SKL))
 		kinds |= V3;
 	/*
-	 * AAK100, AAP92, BD53 and others: a counter may count cycles, or nothing, unless the event
-	 * selected before is cleansed. Hypervisors do this themselves.
+	 * AAK100, AAP92, BD53 and others: a counter may count cycles, or nothing, unless the
+	 * counters are cleansed before another event is selected. Hypervisors do this themselves.
 	 */
 	cleanse = kinds & (NEHALEM | WESTMERE) && !boot_cpu_has(X86_FEATURE_HYPERVISOR);
 	return kinds;
@@ -167,8 +167,8 @@ bool perfctr_intel_cleanse(void)
 }
 
 /*
- * BJ122, BV98, HSD29 and similar ones: while one logical processor of a core counts these events,
- * counters of the other are corrupted. With one hardware thread per core there is no other.
+ * BJ122, BV98, HSD29 and similar errata: while one logical processor of a core counts these events,
+ * counters of the other one are corrupted. Without SMT there is no other one.
  */
 static bool may_corrupt_sibling(u16 kinds, u16 code)
 {
@@ -200,9 +200,8 @@ u32 perfctr_intel_constraint(u16 kinds, u64 evntsel, u32 counter)
 #define PREC_DIST	0x01c0	/* which perf_events calls INST_RETIRED.ALL */
 
 /*
- * HSW11, BDM11, BDM55: they apply to this event alone, and not to other codes that count
- * instructions. perf_events also knows that Nehalem and Haswell cannot cope with a distance below
- * 32.
+ * HSW11, BDM11 and BDM55 apply to PREC_DIST alone, and not to other codes that count instructions.
+ * perf_events also knows that Nehalem and Haswell cannot cope with a distance below 32.
  */
 void perfctr_intel_limit_distance(u16 kinds, const struct perfctr_hw_event *e,
 				  struct perfctr_hw_period *p)

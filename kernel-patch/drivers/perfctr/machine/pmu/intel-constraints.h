@@ -10,9 +10,12 @@
  * leaf 1AH, or 0 if all cores are alike.
  */
 u16 perfctr_intel_constraints(u32 version, u32 type);
-/* Applies these constraints to an event on a general counter. Returns 0 or PERFCTR_BAD_*. */
+/*
+ * Applies constraints, the value of perfctr_intel_constraints(), to an event on a general counter.
+ * Returns 0 or PERFCTR_BAD_*.
+ */
 u32 perfctr_intel_constraint(u16 kinds, u64 evntsel, u32 counter);
-/* Applies these constraints as perfctr_pmu.limit_distance() does. */
+/* Applies such constraints as perfctr_pmu.limit_distance() does. */
 void perfctr_intel_limit_distance(u16 kinds, const struct perfctr_hw_event *e,
 				  struct perfctr_hw_period *p);
 /* Returns whether the counters must be cleansed before another event is selected. */

@@ -54,9 +54,9 @@ static const u8 p4_row[P4_N_COUNTERS] = {
 };
 
 /*
- * The bits that an event may have. Not of a CCCR: OVF_PMI, which a period sets; FORCE_OVF; CASCADE,
- * which starts a counter at the overflow of another one; OVF. Not of an ESCR: the bits of the other
- * logical processor.
+ * The bits that an event may have. In a CCCR they exclude OVF_PMI, which a period sets; FORCE_OVF;
+ * CASCADE, which starts a counter at the overflow of another one; and OVF. In an ESCR they exclude
+ * the bits of the other logical processor.
  */
 #define P4_CCCR_ALLOWED		(P4_CCCR_ENABLE | P4_CCCR_ESCR_SELECT_MASK | P4_CCCR_THREAD_ANY | \
 				 P4_CCCR_COMPARE | P4_CCCR_COMPLEMENT | P4_CCCR_THRESHOLD_MASK | \
@@ -69,7 +69,8 @@ static const u8 p4_row[P4_N_COUNTERS] = {
  * Replay tagging (SDM volume 3, table "List of Metrics Available for Replay Tagging"): the reason
  * of the replay (bits 0-2, 9, 10), and whether loads or stores are tagged (bits 0 and 1 of
  * MATRIX_VERT). Bit 24 enables tagging; bit 25 would write records to memory. tagged_mispred_branch
- * is not allowed: its bits 15 and 16 are reserved where the manual describes the register.
+ * is not allowed: it needs bits 15 and 16, which are reserved where the manual describes the
+ * register.
  */
 #define P4_PEBS_ENABLE_ALLOWED		0x01000607
 #define P4_PEBS_MATRIX_VERT_ALLOWED	0x00000003

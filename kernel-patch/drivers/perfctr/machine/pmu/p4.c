@@ -20,7 +20,7 @@
 #include "p4-tables.h"
 
 #define P4_ESCR_RINGS		(P4_ESCR_T0_USR | P4_ESCR_T0_OS)
-#define P4_UOP_TYPE		0x02	/* event of RAT_ESCR that tags for front_end_event */
+#define P4_UOP_TYPE		0x02	/* event of RAT_ESCR that tags uops for front_end_event */
 #define P4_LAST_MODEL_WITH_IQ	2	/* later models lack IQ_ESCR0 and 1 */
 
 struct p4_registers {
@@ -33,14 +33,16 @@ struct p4_registers {
 };
 
 /*
- * The values that the registers of a CPU have, so that only differences are written; and the values
- * that they had before this driver took them.
+ * The current values of a CPU's registers, so that only differences are written, and the values
+ * that the registers had before this driver took them.
  */
 static DEFINE_PER_CPU(struct p4_registers, registers);
 static DEFINE_PER_CPU(struct p4_registers, before);
 static DECLARE_BITMAP(escrs, P4_ESCR_SPAN);	/* ESCRs of this model */
 
-/* Returns the ESCR that feeds the counter, counted from P4_FIRST_ESCR, or -1. */
+/*
+ * Returns the ESCR that feeds the counter, as an offset from P4_FIRST_ESCR, or -1 if there is none.
+ */
 static int p4_route(u32 slot, u64 cccr)
 {
 	u32 row = p4_row[array_index_nospec(slot, P4_N_COUNTERS)];
@@ -56,8 +58,8 @@ static int event_route(const struct perfctr_event_control *e)
 }
 
 /*
- * Complement counts the cycles in which the ESCR does not detect enough; the ESCR detects nothing
- * in a ring that was not selected, so all cycles of that ring are among them.
+ * With COMPLEMENT the counter counts the cycles in which the ESCR detects too few events. In a ring
+ * that is not selected the ESCR detects nothing, so all cycles of that ring are counted.
  */
 static bool is_counting_all_rings(const struct perfctr_event_control *e)
 {
@@ -95,8 +97,8 @@ static bool p4_marks_uops(const struct perfctr_event_control *e)
 }
 
 /*
- * A detector has one event at a time, and that of a session belongs to it alone. There are fewer
- * than 64 detectors.
+ * A detector has one event at a time, so a session has its detectors to itself. Bit n is the nth
+ * detector of this model; there are fewer than 64.
  */
 static u64 p4_shared(const struct perfctr_hw_event *e)
 {
@@ -132,13 +134,16 @@ static bool has_online_siblings(void)
 	return false;
 }
 
-/* The sibling may be counting, or may begin to before has_online_siblings() sees this CPU. */
+/*
+ * A CPU with a sibling stays mute. The sibling may be counting, or may begin before
+ * has_online_siblings() sees this CPU.
+ */
 static bool p4_may_count(unsigned int cpu)
 {
 	return !has_sibling(cpu);
 }
 
-/* Reserves the counters, because the kernel does not manage the CCCRs of NetBurst. */
+/* Claims the counters and not the CCCRs, which the kernel does not manage on NetBurst. */
 static int p4_reserve(void)
 {
 	if (has_online_siblings())
@@ -171,7 +176,10 @@ static bool p4_preset(const struct perfctr_hw_event *e, u64 value)
 	return true;
 }
 
-/* Stops everything, selects no event, and leaves no counts of others to read. */
+/*
+ * Stops all counters, selects no event, and sets the counters to 0, so that no counts of others are
+ * left to read.
+ */
 static void p4_silence(struct p4_registers *regs)
 {
 	unsigned int n;
@@ -210,7 +218,7 @@ static void p4_take_cpu(bool first)
 	p4_silence(this_cpu_ptr(&registers));
 }
 
-/* The detectors are restored before the counters that they feed. */
+/* Restores the detectors before the counters that they feed. */
 static void p4_give_cpu(void)
 {
 	const struct p4_registers *regs = this_cpu_ptr(&before);
@@ -251,7 +259,7 @@ static void load_escrs(struct p4_registers *regs, const struct perfctr_hw_contro
 	/* A session tags nothing, and leaves the tags to the context that may be counting now. */
 	if (hw->session)
 		return;
-	/* Uops that another control tags must not be counted by this one. */
+	/* This control must not count uops that another one tags. */
 	for_each_set_bit(n, foreign, P4_ESCR_SPAN)
 		write_escr(regs, n, 0);
 }
@@ -269,7 +277,8 @@ static void load_pebs(struct p4_registers *regs, const struct perfctr_hw_control
 }
 
 /*
- * Writes the CCCR of a counter that runs. Other CCCRs are written when their counters are started.
+ * Writes a CCCR only if its counter is running. p4_enable() writes the other CCCRs when it starts
+ * their counters.
  */
 static void p4_load(const struct perfctr_hw_control *hw)
 {

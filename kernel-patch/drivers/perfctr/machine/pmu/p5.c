@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Intel Pentium, and Pentium with MMX (SDM volume 3, 20.6.9 and tables of its events, 19). */
+/* Intel Pentium, and Pentium with MMX (SDM volume 3, 20.6.9 and the tables of events in 19). */
 #include <linux/nospec.h>
 #include <linux/string.h>
 #include <asm/cpufeature.h>
@@ -60,7 +60,7 @@ static struct perfctr_pmu p5_mmx_pmu = {
 	.check = p5_mmx_check,
 };
 
-/* Bits 13:12 of CPUID leaf 1 EAX. */
+/* The type of the processor is in bits 13:12 of EAX; 1: OverDrive. */
 static bool __init is_overdrive(void)
 {
 	return (cpuid_eax(1) >> 12 & 3) == 1;

@@ -12,7 +12,8 @@
 #define RDPMC_STEPPING	9
 
 /*
- * An event has EN only on counter 0. If only counter 1 is in use, the driver sets EN with no event.
+ * An event sets EN only on counter 0. If only counter 1 is in use, the driver sets EN in register
+ * 0, without an event.
  */
 static u32 p6_check(const struct perfctr_control *control, u32 i)
 {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * IDT WinChip C6, 2, 3. They have the Pentium's registers, but these count only while no code can
- * use the time stamp counter. The kernel itself uses it, and every context counts it.
+ * IDT WinChip C6, 2, 3. They have the Pentium's registers, but their counters count only while no
+ * code can use the time stamp counter. The kernel itself uses the time stamp, and every context
+ * counts it.
  */
 #include <asm/processor.h>
 #include "../pmu.h"

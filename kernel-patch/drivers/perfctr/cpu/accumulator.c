@@ -14,7 +14,10 @@ static bool has_counter_to_clear(const struct perfctr_cpu *cpu, const struct per
 	return false;
 }
 
-/* Counters of kernel mode are running: freeze them, and read them again, before one is cleared. */
+/*
+ * Clears counters that would wrap soon. Counters of kernel mode are running: they are frozen and
+ * read again before one is cleared, so that no event is lost.
+ */
 static noinline bool prevent_wrap_running(struct perfctr_cpu *cpu, struct perfctr_page *page,
 					  const struct perfctr_hw_control *hw)
 {
@@ -49,9 +52,9 @@ bool perfctr_fold(struct perfctr_cpu *cpu, struct perfctr_page *page,
 }
 
 /*
- * The CPU is in kernel mode: counters that count only user mode stand still. If others run, one
- * write of the global enable stops them all while they are read. A PMU without a global enable
- * stops counters one by one: that is no better than to read them one by one while they run.
+ * The CPU is in kernel mode, so counters that count only user mode stand still. If others run, one
+ * write of the global enable freezes them all while they are read. Without a global enable the PMU
+ * stops counters one by one, which is no better than reading them one by one while they run.
  */
 bool perfctr_fold_at_once(struct perfctr_cpu *cpu, struct perfctr_page *page,
 			  const struct perfctr_hw_control *hw)

@@ -5,11 +5,13 @@
  * on accumulators are the same for all of them; they are here and in accumulator.c.
  *
  * A virtual counter is bias + hardware value while the accumulator counts, and the page's sum while
- * it does not. For a session both hold, because nobody else uses its counters. A hardware counter
- * is never set to a sum: entering an accumulator computes a new bias from the value that the
- * counter holds, so the cheapest switch writes one MSR to stop and one to start. Counters are set
- * to 0 only before they wrap, and where user space could otherwise read what other threads have
- * counted.
+ * the accumulator does not count. A session's counter is bias + hardware value in both cases,
+ * because nobody else uses its hardware counter.
+ *
+ * A hardware counter is never set to a sum: entering an accumulator computes a new bias from the
+ * value that the counter holds. A switch writes one MSR to stop the counters and one to start them,
+ * and none between threads that count user mode by the same control. Running counters are set to 0
+ * only before they wrap, and where user space could otherwise read counts of other threads.
  *
  * All functions run on the CPU that counts into the page, with interrupts off. cpu->value[] holds
  * the values that the counters of hw had when they were last read. A loop on the path of a switch
@@ -80,7 +82,7 @@ static inline bool fold_counters_forward(const struct perfctr_cpu *cpu, struct p
 	return forward;
 }
 
-/* A hardware counter must not wrap while a bias is in use: bias + value would jump back. */
+/* A hardware counter must not wrap while its bias is in use: bias + value would jump back. */
 static __always_inline void prevent_wrap_of(struct perfctr_cpu *cpu,
 					    const struct perfctr_hw_event *e, u64 *value)
 {
@@ -112,7 +114,7 @@ static __always_inline void set_biases(const struct perfctr_cpu *cpu, struct per
 }
 
 /*
- * A raw RDPMC would not return the count. Force the thread onto the slow path, which reads the sum.
+ * Forces the thread onto the slow path, which reads the sum: bias + RDPMC would not be the count.
  */
 static inline void forbid_fast_reads(struct perfctr_page *page)
 {
@@ -123,8 +125,8 @@ static inline void forbid_fast_reads(struct perfctr_page *page)
 }
 
 /*
- * While the context's thread waits for RESUME, sessions and other threads may use the counters: the
- * sums alone are the thread's counts.
+ * Makes each bias equal to its sum. Sessions and other threads may use the counters while the
+ * context's thread waits for RESUME or runs on a mute CPU.
  */
 static inline void set_waiting_biases(struct perfctr_page *page)
 {
@@ -149,8 +151,8 @@ static inline void renew_biases(const struct perfctr_cpu *cpu, struct perfctr_pa
  *
  * perfctr_fold: returns false, and sets PERFCTR_PAGE_DISTURBED, if other code has written a
  * counter. perfctr_fold_at_once: the same; if the PMU has a global enable, all sums are as of one
- * instruction. perfctr_fold_and_clear: also sets the counters of slots to 0. No event that hw
- * counts is lost between reading and clearing.
+ * instruction. perfctr_fold_and_clear: also sets the counters of slots to 0. It loses no event that
+ * hw counts between the read and the clear.
  */
 bool perfctr_fold(struct perfctr_cpu *cpu, struct perfctr_page *page,
 		  const struct perfctr_hw_control *hw);

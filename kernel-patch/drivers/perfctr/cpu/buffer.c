@@ -19,7 +19,6 @@ void perfctr_buffer_free(struct perfctr_buffer *buffer)
 	memset(buffer, 0, sizeof(*buffer));
 }
 
-/* Allocates zeroed memory that is accounted to the caller. Returns 0 or -ENOMEM. */
 int perfctr_buffer_alloc(struct perfctr_buffer *buffer, size_t bytes)
 {
 	unsigned int n = PAGE_ALIGN(bytes) >> PAGE_SHIFT;

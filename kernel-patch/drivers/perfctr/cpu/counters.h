@@ -29,8 +29,8 @@ static __always_inline u64 context_space_id(const struct perfctr_context *ctx)
 /*
  * Returns the id (context.ctx_id) of the address space that may see the hardware counts of ctx, or
  * 0 if none may. Threads of one address space can read each other's memory, and so each other's
- * pages. A shared context counts many threads, and no thread of them may see the counts of the
- * others.
+ * pages. A shared context counts many threads, none of which may see the counts of the others.
+ * Counts of kernel mode are shown only to an address space that has mapped ctx's page.
  */
 static __always_inline u64 context_owner_id(const struct perfctr_context *ctx)
 {
@@ -53,7 +53,10 @@ static __always_inline void change_owner(struct perfctr_cpu *cpu, u64 owner)
 	cpu->own = 0;
 }
 
-/* ctx's thread runs, or is about to run, and its kernel mode is counted. */
+/*
+ * Forbids RDPMC in user mode if ctx's thread, which runs or is about to run, may not see the counts
+ * of its kernel mode.
+ */
 static inline void keep_secret(struct perfctr_cpu *cpu, const struct perfctr_context *ctx)
 {
 	cpu->secret = !context_owner_id(ctx);
@@ -74,8 +77,8 @@ static inline bool is_context_entered(const struct perfctr_context *ctx)
 }
 
 /*
- * Returns the shared context that current has given up on its way to exit, and that counts on here,
- * or NULL.
+ * Returns the shared context that current has given up on its way to exit, and that this CPU still
+ * counts, or NULL.
  */
 static inline struct perfctr_context *context_left_here(void)
 {
@@ -83,8 +86,8 @@ static inline struct perfctr_context *context_left_here(void)
 }
 
 /*
- * Returns the context of a thread that runs here, if it is counted, else NULL. A shared context may
- * be started and not yet be entered on this CPU, or be stopped and not yet be left.
+ * Returns the context of a thread that runs here, if this CPU counts it, else NULL. A shared
+ * context may be started but not yet entered on this CPU, or stopped but not yet left.
  */
 static inline struct perfctr_context *entered_context(const struct perfctr_thread *thread)
 {

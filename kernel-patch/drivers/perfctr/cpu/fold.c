@@ -8,7 +8,7 @@
 #include "../kernel/hooks.h"
 #include "counters.h"
 
-/* Brings the sums of a running context up to date, with all counters as of one instruction. */
+/* All sums are as of one instruction, if the PMU has a global enable. */
 void perfctr_cpu_fold(struct perfctr_context *ctx)
 {
 	struct perfctr_cpu *cpu = this_cpu_ptr(&perfctr_cpu);
@@ -48,7 +48,7 @@ static bool tick_context(struct perfctr_cpu *cpu, struct perfctr_context *ctx, b
 	return intact;
 }
 
-/* If current's mark is dead, switches and ticks need not look at current for it any more. */
+/* If current's mark is dead, switches and ticks need not watch current for it any more. */
 static void drop_dead_mark(void)
 {
 	if (perfctr_thread(current)->mark && !perfctr_live_mark(current))
@@ -56,12 +56,12 @@ static void drop_dead_mark(void)
 }
 
 /*
- * The tick folds the counters of a thread that never switches. Folding once in half a counter's
- * range is enough to miss no wrap.
+ * The tick folds the counters of a thread that is never switched. A fold clears a counter that has
+ * reached the upper half of its range, so no wrap is missed if each half takes longer than a tick.
  *
  * No other code should write counters that the driver has reserved. Parts of the kernel that do not
- * reserve counters do so nevertheless: the interrupts of processor trace, and virtual machines. The
- * tick detects this.
+ * reserve counters write to them nevertheless: the interrupts of processor trace, and virtual
+ * machines. The tick detects such writes.
  */
 void perfctr_tick_current(void)
 {

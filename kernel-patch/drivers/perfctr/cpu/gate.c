@@ -6,8 +6,8 @@
  * turns all gates.
  *
  * A session that counts only members in user mode has nothing to count on a CPU that runs no
- * member. It comes to a CPU with the first member that runs there, and no other CPU is interrupted
- * for it.
+ * member. A CPU admits such a session late, when it first runs a member. Other CPUs are never
+ * interrupted for the session.
  */
 #include <linux/atomic.h>
 #include <linux/bitops.h>
@@ -27,10 +27,10 @@
 struct gate {
 	struct perfctr_session *session[PERFCTR_MAX_STARTED];
 	unsigned int n;
-	unsigned int n_idle;	/* sessions that tell the idle thread from other threads */
-	unsigned int n_kernel;	/* sessions with kernel mode in counters that RDPMC shows */
-	bool dirty;		/* the counters hold counts of some threads */
-	bool shut;		/* the CPU goes down: no session is admitted late */
+	unsigned int n_idle;	/* sessions that distinguish the idle thread from other threads */
+	unsigned int n_kernel;	/* sessions that count kernel mode in counters that RDPMC shows */
+	bool dirty;		/* gates turned since the last scrub: counters may hold counts */
+	bool shut;		/* the CPU goes offline: no session is admitted late */
 };
 
 static DEFINE_PER_CPU(struct gate, perfctr_gate);
@@ -69,7 +69,7 @@ static void settle_class(struct perfctr_session *s, struct perfctr_page *page,
 		   is_counting_class(s, class) ? flags | PERFCTR_PAGE_COUNTING : flags);
 }
 
-/* A reader that sees the new value of switches also sees that the CPU counts. */
+/* A reader that sees the new value of switches also sees PERFCTR_PAGE_COUNTING. */
 static void count_opening(struct perfctr_page *page)
 {
 	smp_wmb();	/* flags before switches */
@@ -102,7 +102,7 @@ bool perfctr_gate_fold(void *session)
 	return true;
 }
 
-/* The hardware already runs the counters of sc->class: bring the session's sums in line. */
+/* The hardware already runs the counters of sc->class. Brings the session's page in line. */
 static void settle_session(struct perfctr_session *s, struct task_struct *task, u64 now)
 {
 	struct perfctr_cpu *cpu = this_cpu_ptr(&perfctr_cpu);
@@ -126,9 +126,7 @@ static void settle_session(struct perfctr_session *s, struct task_struct *task, 
 		perfctr_trace(s, PERFCTR_TRACE_SWITCH, task, now);
 }
 
-/*
- * Determines the slots that are to run for task. Returns whether a session has something to settle.
- */
+/* Chooses the slots that run for task. Returns whether some session has to be settled. */
 static bool turn_gates(struct gate *gate, const struct task_struct *task)
 {
 	struct perfctr_session *s;
@@ -147,7 +145,7 @@ static bool turn_gates(struct gate *gate, const struct task_struct *task)
 	return turned;
 }
 
-/* The counters of the session do not run. They begin to count for task. */
+/* Starts to count for task. The counters of the session do not run yet. */
 static void open_gate(struct perfctr_session *s, struct task_struct *task)
 {
 	struct perfctr_session_cpu *sc = this_cpu_ptr(s->cpu);
@@ -196,7 +194,7 @@ static void count_idle(struct gate *gate, int change)
 	perfctr_watch_idle(gate->n_idle);
 }
 
-/* User mode must not see counts of kernel mode. */
+/* The caller then forbids RDPMC: user mode must not see counts of kernel mode. */
 bool perfctr_gate_shows_kernel(void)
 {
 	return this_cpu_read(perfctr_gate.n_kernel);
@@ -232,7 +230,8 @@ void perfctr_gate_add(struct perfctr_session *s)
 		return;
 	add_session(gate, s, current);
 	/*
-	 * After the session is open: if RDPMC stays allowed nevertheless, this clears its counters.
+	 * Only after the gate is open: if RDPMC stays allowed for another reason,
+	 * perfctr_update_pce() clears the session's counters.
 	 */
 	if (has_visible_kernel_counts(s)) {
 		gate->n_kernel++;
@@ -241,12 +240,13 @@ void perfctr_gate_add(struct perfctr_session *s)
 }
 
 /*
- * Called on the CPU itself: shut before its sessions leave it, open before they come back.
+ * A CPU that goes offline shuts its gate before it removes its sessions, and opens the gate before
+ * it adds them again.
  *
- * Stopping a session takes it out of the gates of online CPUs only, and then frees it, so no
- * session may enter the gate of a CPU that goes down. A member with migration disabled can still be
- * switched to on that CPU until the scheduler has emptied it. It executes no user mode before it
- * moves away, so the session misses none of its user-mode counts.
+ * A session that stops leaves the gates of online CPUs only, and may then be freed. So no session
+ * may enter the gate of a CPU that goes offline. The CPU can still switch to a member that has
+ * migration disabled, until the scheduler has emptied the CPU. Such a member executes nothing in
+ * user mode before it migrates, so the session misses no user-mode counts.
  */
 void perfctr_gate_shut(bool shut)
 {
@@ -254,8 +254,8 @@ void perfctr_gate_shut(bool shut)
 }
 
 /*
- * Admits the sessions of task's mark that have not come to this CPU yet. task runs here, now or
- * from now on.
+ * Admits the sessions of task's mark that this CPU has not admitted yet. task runs here, or is
+ * about to be switched in.
  */
 static void admit_late_sessions(struct gate *gate, struct task_struct *task)
 {
@@ -288,7 +288,6 @@ void perfctr_gate_announce_on(struct perfctr_session *s, unsigned int cpu)
 		atomic_inc(per_cpu_ptr(&perfctr_gate_special.n_late, cpu));
 }
 
-/* From now on CPUs admit s. */
 void perfctr_gate_announce(struct perfctr_session *s)
 {
 	unsigned long flags;
@@ -301,7 +300,7 @@ void perfctr_gate_announce(struct perfctr_session *s)
 		perfctr_gate_announce_on(s, cpu);
 }
 
-/* From now on no CPU admits s. A CPU that has admitted s is seen to be active. */
+/* Afterwards the caller sees s->cpu->active of each CPU that has admitted s. */
 void perfctr_gate_withdraw(struct perfctr_session *s)
 {
 	struct perfctr_mark *mark = s->mark;
@@ -318,10 +317,6 @@ void perfctr_gate_withdraw(struct perfctr_session *s)
 			atomic_dec(per_cpu_ptr(&perfctr_gate_special.n_late, cpu));
 }
 
-/*
- * Called by the context switch before it writes anything. If this returns true, the switch calls
- * perfctr_gate_settle() afterwards.
- */
 bool perfctr_gate_turn(struct task_struct *prev, struct task_struct *next)
 {
 	struct gate *gate = this_cpu_ptr(&perfctr_gate);
@@ -357,7 +352,6 @@ void perfctr_gate_settle(struct task_struct *next, u64 now)
 	}
 }
 
-/* The mark of the current thread has changed. */
 void perfctr_gate_update(void)
 {
 	struct gate *gate = this_cpu_ptr(&perfctr_gate);
@@ -373,9 +367,7 @@ void perfctr_gate_update(void)
 	perfctr_gate_settle(current, rdtsc());
 }
 
-/*
- * Code that may execute RDPMC is about to run: the counters must hold no counts of other threads.
- */
+/* Code that may execute RDPMC must find no counts of other threads in the counters. */
 void perfctr_gate_scrub(void)
 {
 	struct gate *gate = this_cpu_ptr(&perfctr_gate);
@@ -404,7 +396,7 @@ static void tick_session(struct perfctr_session *s, u64 now, bool intact)
 	perfctr_page_begin(page);
 	if (page->flags & PERFCTR_PAGE_COUNTING)
 		fold_time(s, page, now);
-	/* Processes that have mapped the page see this fold, and so do readers on other CPUs. */
+	/* At once: other readers, and processes that have mapped the page, see this fold. */
 	if (page->flags & PERFCTR_PAGE_COUNTING && s->hw->n_events)
 		perfctr_fold_at_once(this_cpu_ptr(&perfctr_cpu), page, s->hw);
 	if (!intact && s->hw->n_events)
@@ -430,7 +422,7 @@ void perfctr_gate_tick(u64 now, bool intact)
 	}
 }
 
-/* Stops the session's counters and clears them, so that nobody else can read their counts. */
+/* Stops, folds and clears the session's counters: no later user may read their counts. */
 static void close_gate(struct perfctr_session *s)
 {
 	struct perfctr_page *page = session_page_here(s);
@@ -470,7 +462,7 @@ void perfctr_gate_remove(struct perfctr_session *s)
 	gate->session[i] = gate->session[--gate->n];
 }
 
-/* Called before the counters lose their contents (pause), and after that. */
+/* pause: the counters are about to lose their contents. Otherwise they may count again. */
 void perfctr_gate_pause(bool pause)
 {
 	struct gate *gate = this_cpu_ptr(&perfctr_gate);

@@ -21,8 +21,8 @@ struct pid_namespace;
 #define PERFCTR_MAX_STARTED	16	/* started sessions that a CPU's gate has room for */
 
 /*
- * References are held by the descriptor, by each session of the mark and by each thread that bears
- * it. Once the descriptor and the sessions have released it, the mark is dead: it has no effect on
+ * The descriptor, each session of the mark and each thread that bears the mark hold a reference.
+ * Once the descriptor and the sessions have released theirs, the mark is dead: it has no effect on
  * any thread.
  */
 struct perfctr_mark {
@@ -30,26 +30,26 @@ struct perfctr_mark {
 	refcount_t refs;
 	atomic_t holders;	/* descriptor and sessions */
 	atomic_t members;	/* threads that bear the mark */
-	bool used;		/* some thread has borne the mark at some time */
+	bool used;		/* some thread has borne the mark */
 	bool dead;
 	bool incomplete;	/* a thread that should bear the mark does not */
 	bool privileged;	/* made with CAP_PERFMON */
 	u64 id;
 	wait_queue_head_t wait;	/* for members to drop to 0 */
-	/* Sessions that come to a CPU with the first member that runs there: */
-	raw_spinlock_t lock;		/* nests inside the scheduler's locks */
+	/* Sessions that a CPU admits when it first runs a member: */
+	raw_spinlock_t lock;		/* protects sessions; nests inside the scheduler's locks */
 	struct list_head sessions;	/* started ones */
 	/*
-	 * Bit n: CPU n may have sessions to admit. CPU n clears it under lock. Other CPUs set and
-	 * clear it under sessions_lock.
+	 * Bit n: CPU n may have sessions to admit. CPU n clears its bit under lock. Other CPUs set
+	 * and clear the bit under sessions_lock.
 	 */
 	unsigned long late[];
 };
 
 /*
- * Returns the mark of the task, or NULL if it has none or a dead one. The caller holds the RCU read
- * lock, or knows that the mark cannot change: the task cannot be switched, or it is current and
- * interrupts are off.
+ * Returns the mark of the task, or NULL if the task has none or a dead one. The caller holds the
+ * RCU read lock, or knows that the mark cannot change: the task cannot be switched, or is current
+ * with interrupts off.
  */
 static inline struct perfctr_mark *perfctr_live_mark(const struct task_struct *task)
 {
@@ -73,14 +73,14 @@ enum perfctr_class {
  */
 struct perfctr_session_cpu {
 	enum perfctr_class class;	/* of the thread that runs from now on */
-	enum perfctr_class settled;	/* of the thread for which sums and biases are right */
+	enum perfctr_class settled;	/* of the thread for which the page was last settled */
 	bool active;			/* in the CPU's gate */
 	u32 ticks;			/* since the last record of a tick */
 	struct perfctr_told told;
 };
 
 struct perfctr_session {
-	struct mutex lock;		/* for all calls; outside cpus_read_lock() */
+	struct mutex lock;		/* serializes all calls; outside cpus_read_lock() */
 	struct list_head list;		/* in the list of all started sessions */
 	struct list_head late;		/* in its mark's list of late sessions */
 	struct perfctr_mark *mark;	/* NULL: no mark */
@@ -102,17 +102,28 @@ struct perfctr_session {
 	struct perfctr_session_cpu __percpu *cpu;
 };
 
-/* gate.c: called on the CPU itself with interrupts off. */
+/*
+ * gate.c: called on the CPU itself with interrupts off. add and remove: s enters or leaves this
+ * CPU's gate; nothing happens on a mute CPU, or if s is not in the gate. fold: brings the session's
+ * sums up to date, and returns true. update: the mark of the current thread has changed. admit:
+ * the current thread may have a mark with sessions to admit here.
+ */
 void perfctr_gate_add(struct perfctr_session *s);
 void perfctr_gate_remove(struct perfctr_session *s);
 bool perfctr_gate_fold(void *session);	/* for struct perfctr_cpu_pages */
 void perfctr_gate_update(void);
 void perfctr_gate_admit(void);
 
-/* gate.c: called on a CPU that the caller cannot leave, with interrupts on or off. */
+/*
+ * gate.c: while the gate is shut, this CPU admits no session. Called on a CPU that the caller
+ * cannot leave, with interrupts on or off.
+ */
 void perfctr_gate_shut(bool shut);
 
-/* gate.c: called under sessions_lock. */
+/*
+ * gate.c, under sessions_lock. announce: from now on each CPU of s, or the given one, admits s when
+ * it switches to a member. withdraw: from now on no CPU admits s.
+ */
 void perfctr_gate_announce(struct perfctr_session *s);
 void perfctr_gate_announce_on(struct perfctr_session *s, unsigned int cpu);
 void perfctr_gate_withdraw(struct perfctr_session *s);
@@ -123,7 +134,11 @@ static inline struct perfctr_page *perfctr_session_page(const struct perfctr_ses
 	return s->pages.address + cpu * PERFCTR_MAPPED_PAGE_BYTES;
 }
 
-/* trace.c: records of changes of threads */
+/*
+ * trace.c: clear empties the rings of a stopped session that has a new control. perfctr_trace()
+ * writes a record of the sums, which are as of now, and names task, which runs from now on. It is
+ * called on the CPU with interrupts off. type: PERFCTR_TRACE_*; now: the time stamp.
+ */
 void perfctr_trace_clear(struct perfctr_session *s);
 void perfctr_trace(struct perfctr_session *s, u32 type, struct task_struct *task, u64 now);
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Counters of events with a period. They are preset each time their context is entered, and after
- * each interrupt. Their thread does not read them with RDPMC. value[] has their values, continued
- * beyond an overflow.
+ * each fold and interrupt. Their thread does not read them with RDPMC. value[] has their values,
+ * continued beyond an overflow.
  */
 #include <linux/jiffies.h>
 #include <linux/lockdep.h>
@@ -14,8 +14,8 @@
 #include "counters.h"
 
 /*
- * The counters are stopped, and the sums are up to date. Counters without a period keep their
- * values.
+ * Presets counters with a period, and prevents the others from wrapping. The counters are stopped,
+ * and the sums are up to date.
  */
 static void preset_counters(struct perfctr_cpu *cpu, const struct perfctr_context *ctx)
 {
@@ -30,8 +30,8 @@ static void preset_counters(struct perfctr_cpu *cpu, const struct perfctr_contex
 }
 
 /*
- * The counters are stopped, and the sums are up to date. All thresholds that the sums have passed
- * have been noticed.
+ * Presets the counters and sets the biases. The counters are stopped, the sums are up to date, and
+ * perfctr_thresholds_pass() has noticed all thresholds that the sums have passed.
  */
 static void begin_periods(struct perfctr_cpu *cpu, struct perfctr_context *ctx)
 {
@@ -44,14 +44,14 @@ static void begin_periods(struct perfctr_cpu *cpu, struct perfctr_context *ctx)
 	forbid_fast_reads(ctx->page);
 }
 
-/* Called after begin_periods(). Starts the counters, unless their thread waits for RESUME. */
+/* Called after begin_periods(). Starts the counters unless their thread waits for RESUME. */
 static void run_periods(struct perfctr_cpu *cpu, const struct perfctr_context *ctx)
 {
 	cpu->enabled = unlikely(perfctr_waits(ctx)) ? 0 : ctx->hw->slots;
 	perfctr_cpu_write_enable(cpu);
 }
 
-/* The counters are stopped. late: no interrupt has announced the end of a period. */
+/* The counters are stopped. late: no interrupt has reported the end of a period. */
 static void sum_periods(struct perfctr_cpu *cpu, struct perfctr_context *ctx, bool late)
 {
 	struct perfctr_page *page = ctx->page;
@@ -98,7 +98,10 @@ void perfctr_fold_periods(struct perfctr_cpu *cpu, struct perfctr_context *ctx)
 	run_periods(cpu, ctx);
 }
 
-/* Counters without a period start again from 0. Counters with a period go on from their values. */
+/*
+ * Counters without a period start again from 0. Counters with a period are preset, and so hold no
+ * counts of other threads.
+ */
 void perfctr_clear_periods(struct perfctr_cpu *cpu, struct perfctr_context *ctx, u64 slots)
 {
 	perfctr_cpu_freeze(ctx->hw->slots);
@@ -110,7 +113,7 @@ void perfctr_clear_periods(struct perfctr_cpu *cpu, struct perfctr_context *ctx,
 	run_periods(cpu, ctx);
 }
 
-/* If an interrupt was lost, for whatever reason, route the next ones to this driver again. */
+/* Routes interrupts to this driver again, in case one was lost, for whatever reason. */
 bool perfctr_tick_periods(struct perfctr_cpu *cpu, struct perfctr_context *ctx, bool intact)
 {
 	struct perfctr_page *page = ctx->page;
@@ -135,8 +138,9 @@ bool perfctr_tick_periods(struct perfctr_cpu *cpu, struct perfctr_context *ctx, 
 }
 
 /*
- * The counters' interrupt. A counter that has been stopped since may have caused it, for the thread
- * that ran before. The counts of the current thread have passed no threshold then.
+ * The counters' interrupt. A counter of the previous thread, which has been stopped since, may have
+ * caused the interrupt. Then the fold below usually finds no threshold that the current thread has
+ * passed, and reports nothing.
  */
 void perfctr_interrupt(void)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Limits of the number of interrupts that counters cause, and of the CPU time that these take. */
+/* Limits on the number of interrupts that counters cause, and on the CPU time that they take. */
 #include <linux/jiffies.h>
 #include <linux/minmax.h>
 #include <asm/irq_regs.h>
@@ -10,17 +10,17 @@
 #include "../machine/percpu.h"
 #include "internal.h"
 
-/* The limits of perf_events. */
+/* The same as the default limits of perf_events. */
 #define INTERRUPTS_PER_SECOND	100000
 #define INTERRUPT_PERCENT	25
 
 /*
- * A period may be as short as one event. Beyond these limits counters do not interrupt, and the
- * next switch or tick accounts for the overflows, so that the CPU has time for other work.
+ * A period may be as short as one event. To leave the CPU time for other work, counters do not
+ * interrupt beyond these limits: the next switch or tick accounts for the overflows.
  *
  * If the instructions of each interrupt cause the next one, the CPU does nothing else. It does not
- * even get to its tick, while jiffies advance without it. Interrupts therefore never renew their
- * own budget.
+ * even handle its tick, although other CPUs advance jiffies. So no interrupt renews the budget,
+ * however much time has passed.
  */
 static unsigned int interrupts_per_tick = INTERRUPTS_PER_SECOND / HZ;
 module_param(interrupts_per_tick, uint, 0644);
@@ -32,7 +32,7 @@ module_param(interrupt_percent, uint, 0644);
 MODULE_PARM_DESC(interrupt_percent,
 		 "maximum percentage of a tick for counter interrupts; above 100: no limit");
 
-/* In ticks of the time stamp counter. */
+/* Returns the percentage of a tick, in ticks of the time stamp counter. */
 static u64 part_of_tick(unsigned int percent)
 {
 	return (u64)(tsc_khz / HZ) * 10 * percent;
@@ -44,8 +44,8 @@ static unsigned int permitted_percent(void)
 }
 
 /*
- * An emulated CPU may stand still within an interrupt, for longer than a whole tick. A percentage
- * above 100 therefore means that there is no limit.
+ * An emulated CPU may stand still in an interrupt for longer than a whole tick. So 100 percent is
+ * still a limit, and a higher percentage means that there is none.
  */
 static bool is_interrupt_time_used(const struct perfctr_cpu *cpu)
 {
@@ -61,9 +61,10 @@ bool perfctr_interrupted_enough(const struct perfctr_cpu *cpu)
 
 /*
  * Returns the time stamp ticks between the last interrupt and this one, which began at start, if
- * they are overhead of the interrupts, and else 0. If kernel mode is counted, the entry and exit of
- * an interrupt, and the signals that it sends, can cause the next one. The time that other code
- * gets is never that short compared with the time of the interrupt itself.
+ * that gap is overhead of the interrupts, else 0. If kernel mode is counted, the entry and exit of
+ * an interrupt, and the signals that it sends, can cause the next one. Such a gap lies in the
+ * kernel, and is shorter, compared with the interrupt itself, than the gaps in which other code
+ * runs.
  */
 static u64 interrupt_overhead_before(const struct perfctr_cpu *cpu, u64 start)
 {
@@ -89,8 +90,8 @@ void perfctr_interrupt_ends(struct perfctr_cpu *cpu, u64 start)
 }
 
 /*
- * If interrupts have used up their budget until just now, this tick does not renew it, but a later
- * one: the interrupted code makes progress before there are further interrupts.
+ * If interrupts have used up the budget just now, this tick does not renew it, but a later tick
+ * does: the interrupted code makes progress before there are further interrupts.
  */
 void perfctr_renew_interrupts(struct perfctr_cpu *cpu)
 {

@@ -11,10 +11,6 @@
 #include "../kernel/hooks.h"
 #include "counters.h"
 
-/*
- * The counters are stopped. Code in mm may execute RDPMC, and must not find counts of other address
- * spaces.
- */
 void perfctr_scrub_cpu(struct perfctr_cpu *cpu, const struct mm_struct *mm)
 {
 	u64 slots = cpu->foreign;
@@ -28,7 +24,7 @@ void perfctr_scrub_cpu(struct perfctr_cpu *cpu, const struct mm_struct *mm)
 	cpu->own &= ~slots;
 }
 
-/* The current thread is counted. */
+/* Clears foreign counts from running counters. ctx is current's, and this CPU counts it. */
 static void scrub_running_context(struct perfctr_cpu *cpu, struct perfctr_context *ctx)
 {
 	struct perfctr_page *page = perfctr_page_here(ctx);
@@ -48,8 +44,11 @@ static void scrub_running_context(struct perfctr_cpu *cpu, struct perfctr_contex
 }
 
 /*
- * CR4.PCE is about to be set for mm. Either the CPU switches to mm (current is still the previous
- * thread), or a thread of mm has mapped a page while this one runs.
+ * CR4.PCE is about to be set for mm, or RDPMC to be emulated. Either the CPU switches to mm
+ * (current is still the previous thread), or mm is already loaded.
+ *
+ * If the previous thread is counted and has another address space, its counters are not cleared
+ * here. The switch under way clears them after the thread has been left.
  */
 void perfctr_rdpmc_enabled(struct mm_struct *mm)
 {
@@ -62,21 +61,18 @@ void perfctr_rdpmc_enabled(struct mm_struct *mm)
 		perfctr_scrub_cpu(cpu, mm);
 	} else if (!current->mm || current->mm == mm) {
 		/*
-		 * A thread that exits has no mm any more, but other threads of its process may run
+		 * An exiting thread has no mm any more, but other threads of its process may run
 		 * here next.
 		 */
 		scrub_running_context(cpu, entered_context(perfctr_thread(current)));
 	}
 	if (perfctr_is_gated())
 		perfctr_gate_scrub();
-	/*
-	 * Otherwise the switch under way scrubs the counters, after the previous thread has left.
-	 */
 }
 
 /*
- * Since the current thread began to run, its page may have been mapped, or it may have executed a
- * file and so have another address space. Interrupts are off.
+ * Since the current thread began to run, a process may have mapped its page, or the thread may have
+ * executed a file and so have another address space.
  */
 void perfctr_cpu_renew_secret(void)
 {
@@ -89,9 +85,9 @@ void perfctr_cpu_renew_secret(void)
 }
 
 /*
- * Returns the value that RDPMC of the counter would show the current thread if it were allowed,
- * after counts that are not the thread's own have been cleared. Returns 0 for a counter that the
- * thread does not count with.
+ * Clears counts that are not the current thread's own, and returns the value that RDPMC of the
+ * counter would show the thread if it were allowed. Returns 0 for a counter that the thread does
+ * not count with, or if it may not see the counts.
  */
 u64 perfctr_cpu_rdpmc(u32 counter)
 {

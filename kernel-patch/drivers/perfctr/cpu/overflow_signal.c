@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Signals at the ends of periods. No signal can be sent where a thread's counts are folded, because
- * the scheduler's locks may be held there. The thread sends the signals to itself before it returns
- * to user mode. Until then they do not interrupt a wait of the thread in the kernel.
+ * Signals at the ends of periods. A fold cannot send a signal, because its caller may hold the
+ * scheduler's locks. The thread sends the signals to itself before it returns to user mode. Until
+ * then the signals do not interrupt a wait of the thread in the kernel.
  */
 #include <linux/bitops.h>
 #include <linux/irqflags.h>
@@ -21,8 +21,8 @@
 #include "internal.h"
 
 /*
- * The signals of one thread. All members but refs are accessed on the thread's CPU with interrupts
- * off, or by a caller that keeps the thread from running.
+ * The signals of one thread. work, queued, ended and events are accessed on the thread's CPU with
+ * interrupts off, or by a caller that keeps the thread from running. signal[] never changes.
  */
 struct perfctr_signals {
 	struct callback_head work;
@@ -30,7 +30,7 @@ struct perfctr_signals {
 	bool queued;
 	bool ended;		/* no more signals are to be sent */
 	u32 events;		/* that ended a period since the work ran; bit i: event i */
-	u32 lost;		/* written by the thread alone */
+	u32 lost;		/* signals not sent; written by the thread alone, read anywhere */
 	u8 signal[PERFCTR_MAX_COUNTERS];	/* 0: no signal */
 };
 
@@ -45,7 +45,7 @@ static void put_signals(struct perfctr_signals *s)
 		kfree(s);
 }
 
-/* A second instance of a pending standard signal would be merged with the first. */
+/* Returns whether the kernel would drop the signal: a standard signal is not queued twice. */
 static bool is_signal_pending(int signal)
 {
 	/* The sighand of a running thread cannot go away. */
@@ -107,7 +107,7 @@ static void send_signals(struct callback_head *work)
 	perfctr_code_put();
 }
 
-/* Some event of hw has a signal. */
+/* hw has an event with a signal. */
 struct perfctr_signals *perfctr_make_signals(const struct perfctr_hw_control *hw, gfp_t gfp)
 {
 	struct perfctr_signals *s = kzalloc(sizeof(*s), gfp | __GFP_ACCOUNT);
@@ -133,9 +133,7 @@ void perfctr_free_signals(struct perfctr_signals *s)
 	put_signals(s);
 }
 
-/*
- * task runs here, or has run here until now. It is to be told of these events, which have signals.
- */
+/* Each of the events has a signal. */
 void perfctr_signal(struct perfctr_signals *s, struct task_struct *task, u32 events)
 {
 	lockdep_assert_irqs_disabled();
@@ -149,7 +147,7 @@ void perfctr_signal(struct perfctr_signals *s, struct task_struct *task, u32 eve
 	perfctr_code_get();	/* the thread may sleep for any time before it sends them */
 	if (!task_work_add(task, &s->work, TWA_RESUME | TWAF_NO_ALLOC))
 		return;
-	/* The task exits, and does not handle signals any more. */
+	/* The task exits, and handles no signals any more. */
 	s->queued = false;
 	refcount_dec(&s->refs);
 	perfctr_code_put();

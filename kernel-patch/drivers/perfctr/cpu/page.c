@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* State pages: their initial state, the effect of a control on them, and their sums. */
+/* State pages: makes them, prepares them for a new control, and adds up their sums. */
 #include <linux/jump_label.h>
 #include <linux/minmax.h>
 #include <linux/processor.h>
@@ -9,7 +9,7 @@
 
 static size_t state_bytes __ro_after_init;
 
-/* A control has at most as many events as the machine has counters. */
+/* Enough for every control: it has at most as many events as the machine has counters. */
 size_t __init perfctr_learn_state_bytes(void)
 {
 	u32 n = perfctr_n_counters();
@@ -27,7 +27,8 @@ size_t perfctr_state_bytes(void)
 
 /*
  * A thread's own read must not combine a bias with a hardware counter that counts for others. The
- * bias is no longer needed either: under another control it would reveal counts of this one.
+ * biases are cleared because they are no longer needed, and would reveal counts of this control
+ * under the next one.
  */
 void perfctr_page_forbid_reads(struct perfctr_page *page)
 {
@@ -70,8 +71,8 @@ void perfctr_page_blank(struct perfctr_page *page)
 }
 
 /*
- * Biases are not copied: from a time without a mapped page, they reveal counts that other threads
- * have left in the counters.
+ * Biases are not copied: they were computed while no process had mapped the page, and may reveal
+ * counts that other threads have left in the counters.
  */
 void perfctr_page_move(struct perfctr_page *page, const struct perfctr_page *from)
 {
@@ -87,8 +88,8 @@ void perfctr_page_move(struct perfctr_page *page, const struct perfctr_page *fro
 }
 
 /*
- * Counters that have no event any more have been stopped already, and fast reads of them stay
- * forbidden.
+ * Fast reads of counters that lose their event are forbidden already, because the page is stopped,
+ * and stay forbidden.
  */
 void perfctr_page_clear(struct perfctr_page *page, const struct perfctr_hw_control *hw)
 {

@@ -15,10 +15,13 @@
 struct cpumask;
 struct perfctr_hw_control;
 
-/* The upper half of a counter's ticket is a sequence number: it makes each ticket new. */
+/* The upper half of a counter's ticket is a sequence number, which makes each ticket unique. */
 #define PERFCTR_NEXT_TICKET	BIT_ULL(32)
 
-/* Readers in other threads retry while seq is odd or has changed. */
+/*
+ * The page changes between begin and end, on one CPU at a time. Readers on other CPUs retry while
+ * seq is odd or has changed.
+ */
 static inline void perfctr_page_begin(struct perfctr_page *page)
 {
 	WRITE_ONCE(page->seq, page->seq + 1);
@@ -41,10 +44,11 @@ size_t perfctr_state_bytes(void);
 /*
  * page.c: the caller makes sure that nobody else changes the page meanwhile.
  *
- * init: initializes state_bytes of page as stopped with nothing counted; hw is NULL if there is no
- * control. blank: forbids fast reads of all counters of a page that is otherwise zero. move: copies
- * the state of from, which is stopped, into such a page. clear: prepares a stopped page for a new
- * control, with nothing counted. forbid_reads: forbids fast reads of the counters that have events.
+ * init: initializes perfctr_state_bytes() of page as stopped with nothing counted; hw is NULL if
+ * there is no control. blank: forbids fast reads of all counters of a page that is otherwise zero.
+ * move: copies the state of from, which is stopped, but not its biases, into a blank page. clear:
+ * prepares a stopped page for a new control, with nothing counted. forbid_reads: forbids fast reads
+ * of the time stamp and of the counters that have events, and clears the biases of these counters.
  */
 void perfctr_page_init(struct perfctr_page *page, const struct perfctr_hw_control *hw);
 void perfctr_page_blank(struct perfctr_page *page);
@@ -53,8 +57,9 @@ void perfctr_page_clear(struct perfctr_page *page, const struct perfctr_hw_contr
 void perfctr_page_forbid_reads(struct perfctr_page *page);
 
 /*
- * page.c: perfctr_page_add() adds sums that do not change meanwhile. perfctr_page_copy() reads sums
- * of one moment from a page that may change meanwhile.
+ * page.c: perfctr_page_add() adds the sums of a page that does not change meanwhile.
+ * perfctr_page_copy() copies the sums of one moment from a page that may change meanwhile; it spins
+ * while seq is odd. perfctr_add_counts() adds counts to sum.
  */
 void perfctr_page_add(const struct perfctr_page *page, struct perfctr_counts *counts);
 void perfctr_page_copy(const struct perfctr_page *page, struct perfctr_counts *copy);
@@ -64,11 +69,11 @@ void perfctr_add_counts(struct perfctr_counts *sum, const struct perfctr_counts 
 #define PERFCTR_MAPPED_PAGE_BYTES	ALIGN(sizeof(struct perfctr_page), SMP_CACHE_BYTES)
 
 /*
- * The counts that a CPU has reported to a reader. They are as of one instruction, whatever changes
- * the page afterwards.
+ * The counts that a CPU has reported to a reader: a copy of its page as of one instruction, which
+ * later changes of the page do not affect.
  */
 struct perfctr_told {
-	bool fresh;
+	bool fresh;		/* reported for the present read */
 	struct perfctr_counts counts;
 };
 
@@ -77,8 +82,8 @@ struct perfctr_cpu_pages {
 	struct perfctr_page __percpu *percpu;	/* NULL: users map the pages */
 	void *mapped;
 	/*
-	 * Used by the reader, under the owner's lock. NULL: CPUs need not report, because a switch
-	 * does not read a context's counters while they run.
+	 * Used by the reader, under the owner's lock. NULL: CPUs need not report. A context's
+	 * counters stand still when a switch reads them, so its pages are always consistent.
 	 */
 	struct perfctr_told __percpu *told;
 	void *owner;
@@ -98,9 +103,10 @@ static inline struct perfctr_page *perfctr_page_of_cpu(const struct perfctr_cpu_
 }
 
 /*
- * sums.c: adds the pages of cpus to counts. at_once: stops the machine, so that the sums are of one
- * instant; pages->told must not be NULL. Returns whether all sums are of one instant: nothing but
- * the caller was counted meanwhile. May sleep. The caller keeps the pages.
+ * sums.c: adds the pages of cpus to counts. Interrupts each CPU that counts; at_once: stops the
+ * machine instead, for sums of one instant, and pages->told must not be NULL. Returns whether all
+ * sums are of one instant; without at_once they are if only the caller was counted meanwhile. May
+ * sleep. The caller keeps the pages allocated.
  */
 bool perfctr_sum_cpus(const struct perfctr_cpu_pages *pages, const struct cpumask *cpus,
 		      bool at_once, struct perfctr_counts *counts);

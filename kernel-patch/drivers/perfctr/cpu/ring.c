@@ -18,13 +18,11 @@ void perfctr_rings_free(struct perfctr_rings *rings)
 	rings->cpu = NULL;
 }
 
-/* Returns the size of a ring that has room_bytes for its records. */
 u32 perfctr_ring_bytes(u32 room_bytes)
 {
 	return PAGE_ALIGN(sizeof(struct perfctr_ring) + room_bytes);
 }
 
-/* The caller frees the rings, even if this fails. Returns 0 or -ENOMEM. */
 int perfctr_rings_alloc(struct perfctr_rings *rings, const struct cpumask *cpus, u32 room_bytes)
 {
 	unsigned int cpu;

@@ -16,8 +16,8 @@ struct cpumask;
 
 /* The driver's own state of one CPU's ring. The memory that users map only shows a copy. */
 struct perfctr_cpu_ring {
-	struct perfctr_buffer buffer;	/* struct perfctr_ring; no memory: no ring */
-	u32 n_records;			/* as in the ring */
+	struct perfctr_buffer buffer;	/* struct perfctr_ring; address is NULL: no ring */
+	u32 n_records;			/* room, a power of two */
 	u32 record_bytes;
 	u32 head;			/* low halves of the values in the ring */
 	u32 tail;			/* advanced by the consumer */
@@ -30,19 +30,28 @@ struct perfctr_rings {
 	u32 room_bytes;			/* of each ring, for its records */
 };
 
+/* Returns the size of a ring that has room_bytes for its records. */
 u32 perfctr_ring_bytes(u32 room_bytes);
+/* Returns 0 or -ENOMEM. The caller frees the rings even if this fails. May sleep. */
 int perfctr_rings_alloc(struct perfctr_rings *rings, const struct cpumask *cpus, u32 room_bytes);
 void perfctr_rings_free(struct perfctr_rings *rings);	/* also if some are missing */
-/* The caller makes sure that nobody writes or consumes meanwhile. */
+/* Empties all rings. The caller makes sure that nobody writes or consumes meanwhile. */
 void perfctr_rings_clear(struct perfctr_rings *rings, u32 record_bytes);
-/* The caller makes sure that there is one consumer at a time. */
+/*
+ * Moves tail forward, at most to head. Returns 0, or -EINVAL if there is no such ring or tail. The
+ * caller makes sure that there is one consumer at a time.
+ */
 int perfctr_rings_consume(struct perfctr_rings *rings, const struct perfctr_consume *consume);
+/*
+ * Maps the ring that starts at offset: the number of its CPU times ring_bytes. Returns 0, -EINVAL
+ * if there is no such ring, or an error of perfctr_buffer_mmap().
+ */
 int perfctr_rings_mmap(struct perfctr_rings *rings, struct vm_area_struct *vma,
 		       unsigned long offset);
 
 /*
  * Called on the ring's CPU with interrupts off. Returns the place of the next record, or NULL if
- * the ring is full and the record is lost.
+ * the ring is full, and the record is lost.
  */
 static inline void *perfctr_ring_claim(struct perfctr_cpu_ring *r)
 {
@@ -57,7 +66,7 @@ static inline void *perfctr_ring_claim(struct perfctr_cpu_ring *r)
 	return (void *)ring + sizeof(*ring) + (r->head & (r->n_records - 1)) * r->record_bytes;
 }
 
-/* Publishes the claimed record, which has been written. */
+/* Publishes the record at the claimed place, which the caller has written. */
 static inline void perfctr_ring_show(struct perfctr_cpu_ring *r)
 {
 	struct perfctr_ring *ring = r->buffer.address;
@@ -68,7 +77,7 @@ static inline void perfctr_ring_show(struct perfctr_cpu_ring *r)
 	ring->head++;
 }
 
-/* May be called anywhere. */
+/* Returns the number of records that have not been consumed. May be called anywhere. */
 static inline u32 perfctr_ring_fill(const struct perfctr_cpu_ring *r)
 {
 	return READ_ONCE(r->head) - READ_ONCE(r->tail);

@@ -2,9 +2,9 @@
 /*
  * The samples of a tree: what a thread was doing when a period of one of its events ended.
  *
- * A sample tells an address in the kernel only for events that count kernel mode. For an event that
- * counts only user mode, it tells where the thread goes on in user mode, even if the interrupt came
- * later.
+ * A sample has an address in the kernel only if its event counts kernel mode. If the event counts
+ * only user mode, the sample has the address at which the thread goes on in user mode, even if the
+ * interrupt came later, in the kernel.
  */
 #include <linux/atomic.h>
 #include <linux/cpumask.h>
@@ -35,7 +35,7 @@
 /* Exists from SAMPLES until the descriptor that made the tree is closed. */
 struct perfctr_sampling {
 	struct perfctr_rings rings;
-	struct mutex lock;		/* for clearing the rings and for consuming */
+	struct mutex lock;		/* serializes clears, consumers and reads of the rings */
 	u32 flags;			/* PERFCTR_SAMPLES_* */
 	u32 depth;
 	bool kernel;			/* made by a caller who may count the kernel */
@@ -45,8 +45,8 @@ struct perfctr_sampling {
 	struct wait_queue_head *wait;
 	/* Since the last control: */
 	u32 n_counters;
-	u32 wake_at;			/* records in a ring */
-	bool ended;
+	u32 wake_at;			/* records in a ring that wake the reader */
+	bool ended;			/* all max_samples are visible */
 	atomic64_t left;		/* of max_samples, still to be written */
 	atomic64_t unshown;		/* of max_samples, not yet visible in a ring */
 	atomic64_t lost_weight[PERFCTR_MAX_COUNTERS];
@@ -96,7 +96,6 @@ static struct perfctr_sampling *alloc_sampling(struct perfctr_tree *tree,
 	return s;
 }
 
-/* Called under the tree's lock. The tree has no control yet. */
 int perfctr_begin_sampling(struct perfctr_tree *tree, struct perfctr_samples_args *args)
 {
 	size_t bytes = sizeof(struct perfctr_sampling) +
@@ -124,7 +123,6 @@ int perfctr_begin_sampling(struct perfctr_tree *tree, struct perfctr_samples_arg
 	return 0;
 }
 
-/* Checks the caller's request. Returns 0 or an errno. */
 int perfctr_check_samples(const struct perfctr_samples_args *args)
 {
 	if (!is_samples_request_valid(args))
@@ -134,7 +132,6 @@ int perfctr_check_samples(const struct perfctr_samples_args *args)
 	return args->room_bytes > PERFCTR_MAX_USER_ROOM_BYTES && !perfmon_capable() ? -EACCES : 0;
 }
 
-/* No thread counts for the tree any more, and none will. */
 void perfctr_end_sampling(struct perfctr_tree *tree)
 {
 	struct perfctr_sampling *s = tree->sampling;
@@ -142,7 +139,7 @@ void perfctr_end_sampling(struct perfctr_tree *tree)
 	if (!s)
 		return;
 	WRITE_ONCE(tree->sampling, NULL);
-	/* A CPU that still uses s has interrupts off. */
+	/* A CPU that still uses s has interrupts off, so RCU waits for it. */
 	synchronize_rcu();
 	irq_work_sync(&s->wake);
 	free_sampling(s);
@@ -159,10 +156,6 @@ static u32 record_bytes(const struct perfctr_sampling *s)
 	return struct_size((struct perfctr_sample *)NULL, counter, words);
 }
 
-/*
- * The tree has a new control. Nothing has been counted under it yet, and nothing is counted under
- * an older one any more.
- */
 void perfctr_clear_samples(struct perfctr_tree *tree, u32 n_counters)
 {
 	struct perfctr_sampling *s = tree->sampling;
@@ -184,7 +177,6 @@ void perfctr_clear_samples(struct perfctr_tree *tree, u32 n_counters)
 	mutex_unlock(&s->lock);
 }
 
-/* Returns -EACCES if hw counts kernel mode, and the caller who made the rings may not. */
 int perfctr_may_sample(const struct perfctr_tree *tree, const struct perfctr_hw_control *hw)
 {
 	return tree->sampling && hw->counts_kernel && !tree->sampling->kernel ? -EACCES : 0;
@@ -197,8 +189,8 @@ static int may_see_samples(const struct perfctr_sampling *s)
 }
 
 /*
- * The callers of the functions from here to perfctr_read_sampled() have the descriptor that made
- * the tree. It keeps the sampling alive.
+ * The callers of this and of the following functions, to perfctr_read_sampled(), have the
+ * descriptor that made the tree. The descriptor keeps the sampling alive.
  */
 static struct perfctr_sampling *tree_sampling(struct perfctr_tree *tree)
 {
@@ -260,7 +252,6 @@ static void read_sampled(struct perfctr_sampling *s, struct perfctr_sampled *sam
 		sampled->lost_weight[i] = atomic64_read(&s->lost_weight[i]);
 }
 
-/* sampled is zero except for its size. */
 int perfctr_read_sampled(struct perfctr_tree *tree, struct perfctr_sampled *sampled)
 {
 	struct perfctr_sampling *s = tree_sampling(tree);
@@ -287,7 +278,7 @@ static void store_registers(struct perfctr_sample_registers *to, const struct pt
 	};
 }
 
-/* A frame pointer points to the frame pointer of the caller, which the return address follows. */
+/* A frame pointer points to this: the caller's frame pointer, then the return address. */
 struct frame {
 	u64 caller;
 	u64 address;
@@ -307,7 +298,10 @@ static bool read_frame(unsigned long at, bool wide, struct frame *frame)
 	return true;
 }
 
-/* The contents of current's stack cannot be trusted. Returns the number of addresses. */
+/*
+ * Stores the return addresses of current's callers in chain, and returns their number. The contents
+ * of current's stack cannot be trusted.
+ */
 static u32 walk_chain(struct pt_regs *regs, u64 *chain, u32 depth)
 {
 	bool wide = user_64bit_mode(regs);
@@ -328,8 +322,8 @@ static u32 walk_chain(struct pt_regs *regs, u64 *chain, u32 depth)
 }
 
 /*
- * Stores the state after the counts. Without an interrupt the stack may be in another address
- * space, so no chain is stored.
+ * Stores registers and chain after the counts. told: the sample is taken in an interrupt. Otherwise
+ * another address space than the stack's may be loaded, so the chain is empty.
  */
 static void store_user_state(const struct perfctr_sampling *s, u64 *to, struct pt_regs *regs,
 			     bool told)
@@ -371,15 +365,15 @@ static void store_counts(struct perfctr_sample *sample, const struct perfctr_pag
 		sample->counter[i] = page->counter[i].sum;
 }
 
-/* Returns whether this sample is still among the max_samples. */
+/* Takes one of the max_samples. Returns whether there was one left. */
 static bool take_sample_place(struct perfctr_sampling *s)
 {
 	return atomic64_dec_return(&s->left) >= 0;
 }
 
 /*
- * A sample that is among the max_samples is visible now. The CPU that shows the last one announces
- * the end.
+ * Called after a sample that took one of the max_samples has become visible. The CPU that shows the
+ * last one reports the end.
  */
 static void fill_sample_place(struct perfctr_sampling *s)
 {
@@ -422,13 +416,12 @@ static void write_sample(struct perfctr_sampling *s, const struct perfctr_contex
 }
 
 /*
- * The thread of ctx runs here, or has run here until now. Interrupts are off, and the sums are up
- * to date. Members that still count under an older control are not sampled: the rings are not laid
- * out for it.
+ * The thread of ctx runs here, or has run here until now. Members that still count under an older
+ * control are not sampled: the rings are not laid out for that control.
  */
 void perfctr_sample(const struct perfctr_context *ctx, const struct perfctr_passed *passed)
 {
-	struct perfctr_sampling *s = smp_load_acquire(&ctx->tree->sampling); /* what it points to */
+	struct perfctr_sampling *s = smp_load_acquire(&ctx->tree->sampling); /* before *s */
 
 	if (s && ctx->generation == READ_ONCE(ctx->tree->generation) && !READ_ONCE(s->ended))
 		write_sample(s, ctx, passed);

@@ -21,7 +21,7 @@ static bool is_cpu_counting(int cpu, void *summing)
 	return READ_ONCE(perfctr_page_of_cpu(sum->pages, cpu)->flags) & PERFCTR_PAGE_COUNTING;
 }
 
-/* Called on the CPU with interrupts off. */
+/* Called on each CPU with interrupts off: brings its sums up to date, and reports them. */
 static void tell_sums(void *summing)
 {
 	struct summing *sum = summing;
@@ -66,8 +66,8 @@ static void forget_told_sums(const struct perfctr_cpu_pages *pages, const struct
 }
 
 /*
- * A CPU that was not counting had brought its sums up to date. If it has begun to count since, they
- * may have grown.
+ * The sums of a CPU that was not counting were up to date. If the CPU has begun to count since,
+ * they may have grown.
  */
 static void add_cpu_sums(const struct perfctr_cpu_pages *pages, const struct cpumask *cpus,
 			 struct perfctr_counts *counts)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The context switch: updates the sums of the thread that leaves, and the biases of the thread that
- * comes. See accumulator.h.
+ * The context switch: updates the sums of the thread that is switched out, and the biases of the
+ * thread that is switched in. See accumulator.h.
  */
 #include <linux/lockdep.h>
 #include <linux/percpu.h>
@@ -14,7 +14,7 @@
 #include "../kernel/hooks.h"
 #include "counters.h"
 
-/* value[] has the values of the counters, which begin to run. */
+/* Sets the biases and starts the counters. value[] has their values. */
 static __always_inline void begin_counters(struct perfctr_cpu *cpu, struct perfctr_page *page,
 					   const struct perfctr_hw_control *hw)
 {
@@ -33,7 +33,8 @@ static noinline void enter_special_counters(struct perfctr_cpu *cpu, struct perf
 					    struct perfctr_page *page)
 {
 	/*
-	 * Before the counters are read: if RDPMC stays allowed nevertheless, this clears counters.
+	 * Before the counters are read: if RDPMC stays allowed for another reason,
+	 * perfctr_update_pce() clears counters.
 	 */
 	if (ctx->hw->counts_kernel)
 		keep_secret(cpu, ctx);
@@ -45,9 +46,9 @@ static noinline void enter_special_counters(struct perfctr_cpu *cpu, struct perf
 }
 
 /*
- * On a mute CPU a context counts time and no events. If it has events, its page says that counts
- * are missing. The counters here may belong to other users, so the thread's own reads end with the
- * sums, like those of a stopped context.
+ * On a mute CPU a context counts time but no events. If the context has events, its page says that
+ * counts are missing. The counters of this CPU may belong to other users, so the thread's own reads
+ * return the sums, as for a stopped context.
  */
 static noinline void enter_mute_cpu(const struct perfctr_context *ctx, struct perfctr_page *page)
 {
@@ -67,12 +68,12 @@ static noinline void leave_mute_cpu(const struct perfctr_context *ctx, struct pe
 		page->flags |= PERFCTR_PAGE_STARTED;
 }
 
-/* The counters are stopped, or they count only user mode, and so nothing here. */
+/* The counters are stopped, or count only user mode, and so stand still here in the kernel. */
 static __always_inline void enter_counters(struct perfctr_cpu *cpu, struct perfctr_context *ctx,
 					   struct perfctr_page *page)
 {
 	const struct perfctr_hw_control *hw = ctx->hw;
-	/* They were read when the previous thread left, under the same control. */
+	/* leave_context() has just read them into value[], for a thread with the same control. */
 	bool known = cpu->enabled && cpu->control == hw->id;
 
 	cpu->entries++;
@@ -170,9 +171,10 @@ static __always_inline void leave_context(struct perfctr_cpu *cpu, struct perfct
 }
 
 /*
- * Counters of user mode stand still in the kernel: between two threads that count nothing else they
- * need not be stopped. Counters of kernel mode have to stop and start at one instruction for all of
- * them. Counters that interrupt have another distance to the next threshold in each thread.
+ * Counters of user mode stand still in the kernel, so a switch between two threads that count
+ * nothing else need not stop them. Counters of kernel mode must stop: they all have to stop at one
+ * instruction, and start at one. Counters that interrupt must stop to be preset, because each
+ * thread has its own distance to the next threshold.
  */
 static bool may_counters_run_on(const struct perfctr_hw_control *out,
 				const struct perfctr_hw_control *in)
@@ -180,7 +182,7 @@ static bool may_counters_run_on(const struct perfctr_hw_control *out,
 	return in->n_events && !in->special && !out->special;
 }
 
-/* marked: the thread for which the gates have turned; NULL: they have not turned. */
+/* marked: the thread for which the gates turn; NULL: they do not turn. */
 static void change_context(struct perfctr_cpu *cpu, struct perfctr_context *out,
 			   struct perfctr_context *in, struct task_struct *marked)
 {
@@ -221,7 +223,7 @@ static __always_inline void switch_contexts(struct task_struct *prev, struct tas
 	}
 }
 
-/* from: prev's entry. out, in: the started contexts of prev and next, or NULL. */
+/* from: prev's entry. out: prev's entered context. in: next's started one. Both may be NULL. */
 static noinline void switch_contexts_slowly(struct task_struct *prev, struct task_struct *next,
 					    struct perfctr_thread *from,
 					    struct perfctr_context *out, struct perfctr_context *in)
@@ -242,9 +244,9 @@ static __always_inline void exchange_counter(struct perfctr_cpu *cpu, struct per
 }
 
 /*
- * Between two threads that count by the same control in user mode the counters run on, and one pass
- * exchanges the threads. Otherwise, and if counters have to be cleared or gates turned, this takes
- * the slow path.
+ * Switches between two threads that have the same control, each with a page of its own. If they
+ * count user mode only, the counters run on, and one pass leaves prev and enters next. Otherwise,
+ * or if counters must be cleared or gates may turn, this takes the slow path.
  */
 static PERFCTR_EXCHANGE void exchange_threads(struct task_struct *prev, struct task_struct *next,
 					      struct perfctr_thread *from,
@@ -264,7 +266,7 @@ static PERFCTR_EXCHANGE void exchange_threads(struct task_struct *prev, struct t
 	if (cpu->foreign || prev->mm != next->mm || !next->mm) {
 		if (perfctr_next_may_rdpmc(prev, next) || perfctr_has_page(in))
 			goto slowly;
-		/* leave_context() determines the owner when it is next called. */
+		/* The next leave_context() sets the owner. */
 		cpu->foreign |= cpu->own;
 	}
 	cpu->entries++;
@@ -298,9 +300,9 @@ slowly:
 }
 
 /*
- * Both threads bear the same mark or share the context ctx, and no gate has to look at each switch.
- * A CPU on which the shared context or the mark's sessions have to be entered or left is called
- * for that.
+ * Returns whether a switch between the threads changes nothing: both bear the same mark or share
+ * the context ctx, and no gate has to look at each switch. A started context or session does not
+ * rely on this switch: START and STOP interrupt each CPU that runs such a thread.
  */
 static __always_inline bool is_counted_alike(const struct perfctr_thread *from,
 					     const struct perfctr_thread *to,
@@ -323,8 +325,8 @@ static noinline void switch_threads_with_rest(struct task_struct *prev, struct t
 }
 
 /*
- * Called if prev or next is watched: it has a started context, a mark or a shared context, or it is
- * an idle thread that a session distinguishes from other threads. current may be either of them.
+ * Called if prev or next is watched: that thread has a started or shared context or a mark, or is
+ * an idle thread that a session distinguishes from other threads. current may be prev or next.
  */
 static __always_inline void switch_watched_threads(struct task_struct *prev,
 						   struct task_struct *next,
@@ -383,7 +385,7 @@ void perfctr_cpu_leave(struct perfctr_context *ctx)
 	leave_context(this_cpu_ptr(&perfctr_cpu), ctx, rdtsc(), true);
 }
 
-/* The current thread leaves, and enters again, as if another thread ran in between. */
+/* The current thread is left, and entered again, as if another thread ran in between. */
 void perfctr_cpu_pause(bool pause)
 {
 	const struct perfctr_thread *thread = perfctr_thread(current);

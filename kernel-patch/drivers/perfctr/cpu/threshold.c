@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Thresholds of events with a period: pure arithmetic on virtual counts. A counter is preset to the
- * distance from the thread's count to its next threshold. This is less than half of the counter's
- * range, so the highest bit is set until the counter overflows, and clear after that.
+ * Thresholds of events with a period: pure arithmetic on virtual counts. A counter is preset to
+ * overflow at the distance from the thread's count to its next threshold. The distance is less than
+ * half of the counter's range, so the highest bit is set until the counter overflows, and clear
+ * after that.
  *
- * Passed thresholds are found by comparing counts, wherever this is done, and never by the
- * interrupt: a late or lost interrupt costs no period. A counter that this CPU lacks reads 0, like
- * one that has just overflowed, and stays there.
+ * Each fold compares counts with thresholds. An interrupt only causes a fold, so a late or lost
+ * interrupt loses no period. A counter that this CPU lacks always reads 0, like a counter that has
+ * just overflowed.
  */
 #include <linux/bits.h>
 #include <linux/math64.h>
@@ -18,8 +19,9 @@
 #include "internal.h"
 
 /*
- * No counter counts more in a tick of the time stamp: 256 events in a cycle, because the thresholds
- * of events in a cycle have 8 bits, and 4 cycles.
+ * The most events that a counter can count in one tick of the time stamp: 256 in a cycle, because
+ * the counter mask, which is compared with the events of a cycle, has 8 bits, and 4 cycles in a
+ * tick.
  */
 #define MOST_EVENTS	1024
 
@@ -27,24 +29,23 @@
 struct perfctr_thresholds {
 	u64 control;		/* id of the control */
 	struct perfctr_thresholds *spare;	/* for a child, see perfctr_fit_thresholds() */
-	u64 late;
-	u64 exited_late;
+	u64 late;		/* periods whose end no interrupt reported */
+	u64 exited_late;	/* late periods of exited members */
 	u64 exited_lost;	/* signals lost by exited members */
 	struct perfctr_signals *signals;	/* NULL: no event has a signal */
-	bool notifies;		/* signals and stops at ends of periods take effect */
+	bool notifies;		/* ends of periods send signals, and may make the thread wait */
 	bool waits;		/* the thread counts no event until RESUME */
 	u64 random;		/* state of the generator for phase and jitter */
 	struct perfctr_threshold {
 		u64 next;	/* count that ends the current period */
 		u64 last;	/* count that ended the previous one; 0: none has ended */
-		u64 over;
-		u64 exited;
+		u64 over;	/* periods that have ended */
+		u64 exited;	/* the same of exited members */
 		u64 spread;	/* bound of the random delay of each end; 0: no delay */
 		u64 beyond;	/* delay of next */
 	} event[];
 };
 
-/* The most memory that a maker of a context needs, with spare thresholds. */
 size_t perfctr_thresholds_bytes(void)
 {
 	u32 n = perfctr_n_counters();
@@ -103,9 +104,6 @@ void perfctr_free_thresholds(struct perfctr_thresholds *t)
 	free_threshold_set(t);
 }
 
-/*
- * From now on nobody is told of the ends of periods, and no thread waits for RESUME. NULL is fine.
- */
 void perfctr_hush_thresholds(struct perfctr_thresholds *t)
 {
 	if (!t)
@@ -128,10 +126,10 @@ void perfctr_end_wait(struct perfctr_context *ctx)
 }
 
 /*
- * ctx is about to be added under parent's control, which has periods. If ctx was prepared under
- * another control, parent's thread has got this control since, and has made no child under it: the
- * spare thresholds are still there. Only threads that share signal handlers with the parent get
- * signals.
+ * If ctx was prepared under another control, parent got its present control while its thread was
+ * already creating ctx's thread. So parent's thread has created no other child under this control,
+ * and the spare set is still there. A thread that does not share signal handlers with the parent
+ * gets no signals.
  */
 void perfctr_fit_thresholds(struct perfctr_context *ctx, struct perfctr_context *parent,
 			    bool same_process)
@@ -144,9 +142,9 @@ void perfctr_fit_thresholds(struct perfctr_context *ctx, struct perfctr_context 
 }
 
 /*
- * Continues the values that have just been read beyond overflows. Returns false if a counter has
- * more counts than are possible since it was preset: other code has written it. A counter that
- * other code has set to 0 looks as if it had overflowed. Its counts since the preset are lost.
+ * Continues the values just read beyond overflows. Returns false if a counter has counted more
+ * since its preset than is possible: other code has written it. The counts since the preset are
+ * lost then. A counter that other code has set to 0 looks as if it had overflowed.
  */
 bool perfctr_thresholds_unwrap(struct perfctr_cpu *cpu, const struct perfctr_hw_control *hw)
 {
@@ -172,8 +170,8 @@ bool perfctr_thresholds_unwrap(struct perfctr_cpu *cpu, const struct perfctr_hw_
 }
 
 /*
- * Does the same after the raw values have been folded into the sums, and corrects the sums. While a
- * thread waits, its sums are its biases.
+ * Continues the values after the raw ones have been folded into the sums, and corrects the sums.
+ * While a thread waits, each bias holds the sum.
  */
 void perfctr_thresholds_carry(struct perfctr_cpu *cpu, struct perfctr_context *ctx)
 {
@@ -209,8 +207,8 @@ static u64 draw_random_below(u64 *state, u64 n)
 }
 
 /*
- * Called when a thread begins to count. Jitter does not accumulate: each threshold is less than one
- * period later than without jitter.
+ * Called before a thread begins to count. Jitter does not accumulate: each threshold is less than
+ * one period later than it would be without jitter.
  */
 void perfctr_vary_thresholds(struct perfctr_thresholds *t, const struct perfctr_hw_control *hw,
 			     struct perfctr_variation *v)
@@ -242,7 +240,10 @@ static noinline u64 pass_varied_thresholds(struct perfctr_threshold *e, u64 peri
 {
 	u64 due = e->next - e->beyond, n = div64_u64(count - due, period);
 
-	/* All thresholds due before the last one that was due have been passed. */
+	/*
+	 * A delay is less than a period, so count has passed all thresholds that are due, except
+	 * perhaps the last of them.
+	 */
 	e->last = e->next;
 	due += period;
 	if (n) {
@@ -272,7 +273,7 @@ static u64 pass_even_thresholds(struct perfctr_threshold *e, u64 period, u64 cou
 	return n;
 }
 
-/* The sums are up to date. late: no interrupt has announced the end of a period. */
+/* The sums are up to date. late: no interrupt has reported the end of a period. */
 void perfctr_thresholds_pass(struct perfctr_context *ctx, bool late)
 {
 	struct perfctr_thresholds *t = ctx->thresholds;
@@ -296,7 +297,7 @@ void perfctr_thresholds_pass(struct perfctr_context *ctx, bool late)
 		passed.weight = e->last - passed.weight;
 		passed.late = count - e->last;
 		e->over += passed.periods;
-		/* One interrupt can announce only the first of several ends. */
+		/* One interrupt can report only the first of several ends. */
 		t->late += passed.periods - !late;
 		perfctr_sample(ctx, &passed);
 		if (unlikely(t->notifies)) {
@@ -308,7 +309,7 @@ void perfctr_thresholds_pass(struct perfctr_context *ctx, bool late)
 		perfctr_signal(t->signals, ctx->task, told);
 }
 
-/* Returns the distance to which a counter can be preset when left events are left. */
+/* Returns the distance to preset a counter to if its threshold is left events away. */
 static u64 possible_distance(const struct perfctr_hw_period *p, u64 left)
 {
 	u64 distance = max_t(u64, left, p->least) & -(u64)p->grain;
@@ -316,10 +317,7 @@ static u64 possible_distance(const struct perfctr_hw_period *p, u64 left)
 	return min(distance - perfctr_pmu->interrupts_after, perfctr_pmu->max_distance);
 }
 
-/*
- * The counters are stopped, the sums are up to date, and all thresholds are beyond them. put_off:
- * no counter shall interrupt before the next switch or tick.
- */
+/* The counters are stopped, the sums are up to date, and all thresholds are beyond the sums. */
 void perfctr_thresholds_preset(struct perfctr_cpu *cpu, const struct perfctr_context *ctx,
 			       bool put_off)
 {
@@ -361,7 +359,6 @@ void perfctr_add_periods(const struct perfctr_context *ctx, struct perfctr_perio
 		periods->over[i] += t->event[i].over;
 }
 
-/* Adds the periods of exited members below ctx. */
 void perfctr_add_exited_periods(const struct perfctr_context *ctx, struct perfctr_periods *periods)
 {
 	const struct perfctr_thresholds *t = ctx->thresholds;
@@ -375,7 +372,6 @@ void perfctr_add_exited_periods(const struct perfctr_context *ctx, struct perfct
 		periods->over[i] += t->event[i].exited;
 }
 
-/* from has exited. Both contexts have the same control. */
 void perfctr_hand_over_periods(const struct perfctr_context *from, struct perfctr_context *to)
 {
 	struct perfctr_thresholds *t = to->thresholds;

@@ -6,7 +6,6 @@
 #include <linux/smp.h>
 #include "gate.h"
 
-/* The session is stopped and has a new control. */
 void perfctr_trace_clear(struct perfctr_session *s)
 {
 	unsigned int cpu;
@@ -17,7 +16,6 @@ void perfctr_trace_clear(struct perfctr_session *s)
 		per_cpu_ptr(s->cpu, cpu)->ticks = 0;
 }
 
-/* Called on the CPU with interrupts off. task runs from now on. The sums are of this moment. */
 void perfctr_trace(struct perfctr_session *s, u32 type, struct task_struct *task, u64 now)
 {
 	unsigned int cpu = smp_processor_id();

@@ -5,10 +5,18 @@
 
 #include "session.h"
 
-/* started.c: called under the session's lock. */
+/*
+ * started.c: called under the session's lock. start returns 0, -ENXIO, -ENOSPC or -EMFILE as
+ * take_session_place() does, or an error of perfctr_reserve_for(). Neither does anything if the
+ * session is already as required.
+ */
 int perfctr_session_start_locked(struct perfctr_session *s);
 void perfctr_session_stop_locked(struct perfctr_session *s);
-/* Consumes hw in any case: frees it on failure. Returns 0 or an errno. */
+/*
+ * Replaces the session's control by hw, and starts the session unless control's flags have
+ * PERFCTR_CONTROL_STOPPED. Returns 0 or an errno as start does; an error changes nothing. Consumes
+ * hw in any case: frees it on failure.
+ */
 int perfctr_session_install(struct perfctr_session *s, struct perfctr_hw_control *hw,
 			    struct perfctr_control *control);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Marks. Each thread has a pointer to its mark. Threads and processes that the thread creates
- * inherit it, which costs a fork two atomic increments and nothing else.
+ * inherit the mark. This costs a fork two atomic increments, and the watch of the child.
  */
 #include <linux/anon_inodes.h>
 #include <linux/cpumask.h>
@@ -39,7 +39,7 @@ static void add_member(struct perfctr_mark *mark)
 	atomic_inc(&mark->members);
 }
 
-/* mark: the new mark, or NULL for none. Returns the old mark. */
+/* mark: the new mark, or NULL for none. Returns the old mark, with the thread's reference. */
 static struct perfctr_mark *exchange_mark(struct perfctr_thread *thread,
 					  struct perfctr_mark *mark)
 {
@@ -59,7 +59,7 @@ static void drop_member(struct perfctr_mark *mark)
 }
 
 struct change {
-	struct perfctr_mark *mark;	/* in: the new one, or NULL.  out: the old one */
+	struct perfctr_mark *mark;	/* in: the new one or NULL; out: the one to drop or NULL */
 	struct perfctr_mark *only;	/* remove this mark only; NULL: remove any mark */
 };
 
@@ -84,8 +84,8 @@ static int change_mark_fn(struct task_struct *task, bool live, void *arg)
 }
 
 /*
- * Sets mark, or removes it. With set false and mark NULL, removes any mark. Returns 1 if the mark
- * of the thread has changed, 0 if it has not, or an errno.
+ * set: makes mark the mark of task. Otherwise removes mark from task, or any mark if mark is NULL.
+ * Returns 1 if the mark of task has changed, 0 if it has not, or an errno.
  */
 static int change_mark(struct task_struct *task, struct perfctr_mark *mark, bool set)
 {
@@ -105,7 +105,7 @@ static int change_mark(struct task_struct *task, struct perfctr_mark *mark, bool
 	return err ?: change.mark != (set ? mark : NULL);
 }
 
-/* current is creating child, which nobody else has seen yet. Interrupts are off. */
+/* With the module, other threads may have found child already, and given it a mark. */
 void perfctr_mark_join(struct task_struct *child, struct perfctr_thread *thread)
 {
 	struct perfctr_mark *mark = perfctr_live_mark(current);
@@ -124,7 +124,7 @@ void perfctr_mark_join(struct task_struct *child, struct perfctr_thread *thread)
 	perfctr_update_flag(child);
 }
 
-/* Removes the mark of current, which exits or executes a file that changes its ids. */
+/* current exits or, with exec, executes a file that changes its ids or that it may not read. */
 void perfctr_mark_drop(struct perfctr_thread *thread, bool exec)
 {
 	struct perfctr_mark *mark;
@@ -143,7 +143,7 @@ void perfctr_mark_drop(struct perfctr_thread *thread, bool exec)
 		drop_member(mark);
 }
 
-/* Since task was found, its parent or another caller may have given it the same mark. */
+/* The same mark is no conflict: another caller may have set it since task was found. */
 static bool has_other_mark(const struct task_struct *task, const struct perfctr_mark *mark)
 {
 	const struct perfctr_mark *old;
@@ -168,13 +168,13 @@ static u64 mark_id_of_task(const struct task_struct *task)
 	return id;
 }
 
-/* The threads whose marks are to be changed, and the change. */
+/* A change of marks, which also says which threads it is for. */
 struct choice {
 	bool set;
-	struct perfctr_mark *mark;	/* to set; to remove, NULL: any */
+	struct perfctr_mark *mark;	/* to set or to remove; NULL: remove any mark */
 };
 
-/* Would the change alter this task's mark? */
+/* Returns whether the change would alter this task's mark. */
 static bool is_task_chosen(struct task_struct *task, const void *arg)
 {
 	const struct perfctr_mark *mark = perfctr_live_mark(task);
@@ -202,7 +202,10 @@ static int change_mark_with_permission(struct task_struct *task, struct perfctr_
 	return result;
 }
 
-/* First test all threads, then change them: nothing is changed unless everything may be changed. */
+/*
+ * Tests all threads before it changes the first: if one of them may not be changed, none is.
+ * Returns the number of threads whose marks have changed, or an errno.
+ */
 static int change_thread_marks(struct perfctr_threads *threads, const struct choice *choice)
 {
 	int pass, result, changed = 0;
@@ -221,14 +224,14 @@ static int change_thread_marks(struct perfctr_threads *threads, const struct cho
 	return changed;
 }
 
-/* A thread that undoes the change again and again must not keep the caller for ever. */
+/* A thread that undoes the change again and again must not keep the caller forever. */
 #define MOST_SEARCHES	100
 
 /*
  * Repeats the search until no thread is left to change, because threads that were not marked yet
- * may have created others. Only the first search allocates memory: a failure after marks have been
- * changed would come too late. Threads that do not fit are left to the next round. -EAGAIN: there
- * was something to change each time.
+ * may have created others. Only the first search allocates memory: once marks have been changed, it
+ * is too late to fail. Threads for which there is no room are left to the next search. -EAGAIN:
+ * even the last search found threads to change.
  */
 static int change_all_marks(const struct perfctr_search *search, u32 *changed)
 {
@@ -247,9 +250,9 @@ static int change_all_marks(const struct perfctr_search *search, u32 *changed)
 }
 
 /*
- * Releases a holder's reference. With the last one the mark is dead: it has no effect, is
- * not inherited, and gives way to any other mark. The threads that bear the mark are not searched
- * for.
+ * Releases a holder's reference. The last holder leaves the mark dead: it has no effect, is not
+ * inherited, and gives way to any other mark. Nobody searches for the threads that still bear the
+ * mark.
  */
 void perfctr_mark_release(struct perfctr_mark *mark)
 {
@@ -292,7 +295,7 @@ struct perfctr_mark *perfctr_mark_from_fd(int fd)
 	mark = ERR_PTR(-EBADF);
 	if (file->f_op == &mark_fops) {
 		/*
-		 * The file is open while the caller has a reference to it, and so holds the mark.
+		 * The caller's reference keeps the file open, and the open file holds the mark.
 		 */
 		mark = file->private_data;
 		refcount_inc(&mark->refs);
@@ -316,7 +319,7 @@ static int get_mark(struct perfctr_mark_args *args, struct task_struct *task)
 	return 0;
 }
 
-/* A process lives on without its first thread. */
+/* The first thread of a process may have exited while others live on. */
 static bool has_task_exited(const struct task_struct *task, u32 scope)
 {
 	return scope == PERFCTR_MARK_THREAD ? task->flags & PF_EXITING :

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The descriptors of sessions, which count on CPUs for the threads that the policy selects:
- * permission to control, to read and to map them.
+ * The descriptors of sessions, which count on CPUs for the threads that a policy selects: their
+ * calls, and the permission to control, to read and to map a session.
  */
 #include <linux/anon_inodes.h>
 #include <linux/cpu.h>
@@ -27,8 +27,8 @@ static int may_count_others(void)
 }
 
 /*
- * Returns the session's policy for the present caller. A process that passes the descriptor on does
- * not pass on its own privilege to choose what is counted.
+ * Returns the session's policy for the present caller. A process that passes on the descriptor does
+ * not pass on its privilege to choose the events and threads to count.
  */
 static struct perfctr_policy policy_of_caller(const struct perfctr_session *s)
 {
@@ -63,7 +63,7 @@ static int take_counters(struct perfctr_session *s, u32 n)
 	return s->policy.privileged ? 0 : perfctr_take_session_counters(&s->owner, n);
 }
 
-/* Under s->lock. */
+/* Called under s->lock. */
 static int install_control(struct perfctr_session *s, struct perfctr_control *control)
 {
 	struct perfctr_policy policy = policy_of_caller(s);
@@ -73,8 +73,8 @@ static int install_control(struct perfctr_session *s, struct perfctr_control *co
 
 	lockdep_assert_held(&s->lock);
 	/*
-	 * Keep the counters of the old control until the new one is installed: once they are given
-	 * back, another session may take them.
+	 * Keep the charge for the counters of the old control until the new one is installed: if
+	 * that fails, another session of the user must not have used up the limit meanwhile.
 	 */
 	err = take_counters(s, max(had, n));
 	if (err) {
@@ -215,7 +215,7 @@ static int session_mmap(struct file *file, struct vm_area_struct *vma)
 	unsigned long offset = vma->vm_pgoff << PAGE_SHIFT;
 	int err = perfctr_may_read(&s->owner);
 
-	/* The mapping outlives the present control. */
+	/* The mapping outlives the present control, so require what any control may require. */
 	if (!err && s->policy.privileged)
 		err = may_count_others();
 	if (err)
@@ -286,7 +286,7 @@ static int get_cpus(struct perfctr_session *s, const struct perfctr_session_args
 	}
 	if (!open->cpus || !open->cpus_bytes || open->cpus_bytes > PAGE_SIZE)
 		return -EINVAL;
-	/* CPUs beyond the last possible one are refused like all others that do not exist. */
+	/* A CPU beyond the last possible one is refused like any CPU that does not exist. */
 	if (open->cpus_bytes > known)
 		zero = check_zeroed_user(u64_to_user_ptr(open->cpus) + known,
 					 open->cpus_bytes - known);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Started sessions: how many there may be, and their gates on each CPU. When a control is
- * installed, set_classes() works out which counters run for each class of threads. The gates only
- * choose one of three masks.
+ * Started sessions: how many there may be, and how they enter and leave the gates of their CPUs.
+ * When a control is installed, set_classes() computes which counters run for each class of threads.
+ * The gates only choose one of three masks.
  */
 #include <linux/cpu.h>
 #include <linux/cpumask.h>
@@ -48,8 +48,8 @@ static bool is_session_active_on(int cpu, void *session)
 }
 
 /*
- * A session that counts only members in user mode has nothing to count on a CPU that runs no
- * member.
+ * Returns whether a CPU admits s only when it runs a member: a session that counts only members in
+ * user mode has nothing to count on other CPUs.
  */
 static bool is_admitted_late(const struct perfctr_session *s)
 {
@@ -72,7 +72,7 @@ static bool has_mute_cpu(const struct perfctr_session *s)
 
 /*
  * Contexts need counters too. All unprivileged sessions together leave half of the counters to
- * them, unless the administrator allows a single user more than half.
+ * contexts, unless the administrator allows a single user more than half.
  */
 static bool may_take_counters(const struct perfctr_session *s, const struct perfctr_hw_control *hw)
 {
@@ -90,16 +90,16 @@ static void count_counters(const struct perfctr_session *s, int change)
 		user_counters += change * (int)s->hw->n_events;
 }
 
-/* Places for users without privilege. Each of these users has at most half of them. */
+/* Places for unprivileged sessions. Each user has at most half of these places. */
 #define USER_PLACES	(PERFCTR_MAX_STARTED / 2)
 
 /*
- * Takes one of the places that a CPU's gate has for started sessions. s may have one already, and
+ * Takes one of the places that a CPU's gate has for started sessions, unless s has one already. s
  * is about to count by hw. The caller holds sessions_lock until s is started, because a revoke
- * takes the place away.
+ * drops the place of a started session.
  *
- * Returns 0, -ENXIO if the caller has named CPUs and one of them is mute, -ENOSPC if places or
- * counters are used up, or -EMFILE if the places of the user are.
+ * Returns 0, -ENXIO if the session's opener has named CPUs and one of them is mute, -ENOSPC if
+ * places or counters are used up, or -EMFILE if the user's places are used up.
  */
 static int take_session_place(struct perfctr_session *s, const struct perfctr_hw_control *hw)
 {
@@ -121,7 +121,7 @@ static int take_session_place(struct perfctr_session *s, const struct perfctr_hw
 	return 0;
 }
 
-/* Gives the place of s back, unless s is started. */
+/* Gives back the place of s, if it has one, unless s is started. */
 static void drop_session_place(struct perfctr_session *s)
 {
 	lockdep_assert_held(&sessions_lock);
@@ -145,11 +145,11 @@ static void unlock_sessions(void)
 }
 
 /*
- * Turning gates on or off patches the kernel's code on all CPUs. This happens when the first
- * session starts, and some time after the last one has stopped, so that no user can cause it all
- * the time.
+ * Turning gates on or off patches the kernel's code on all CPUs. The first session that starts
+ * turns them on. They are turned off some time after the last session has stopped, so no user can
+ * cause the patching all the time.
  */
-#define RELEASE_AFTER	HZ
+#define RELEASE_AFTER	HZ	/* jiffies: one second */
 
 static void release_gate_key(struct work_struct *work)
 {
@@ -160,7 +160,7 @@ static void release_gate_key(struct work_struct *work)
 
 static DECLARE_DELAYED_WORK(release_work, release_gate_key);
 
-/* No session is left. */
+/* No session is left. Waits until the gates are turned off. */
 void perfctr_sessions_exit(void)
 {
 	flush_delayed_work(&release_work);
@@ -181,7 +181,7 @@ static void turn_gates_off(void)
 		perfctr_set_gated(false);
 }
 
-/* Calls only the CPUs that run a member already. */
+/* Interrupts only the CPUs that run a member already. The others admit s when they do. */
 static void enter_session_late(struct perfctr_session *s)
 {
 	unsigned int cpu;
@@ -195,8 +195,8 @@ static void enter_session_late(struct perfctr_session *s)
 }
 
 /*
- * Two sessions with different CPUs may have the same counters. Registers beside the counters may be
- * shared by the hardware threads of a core, so other CPUs count for these.
+ * Sessions without a common CPU may have the same counters. Registers beside the counters may be
+ * shared by the hardware threads of a core, so for these a session on any CPU is in the way.
  */
 static int reserve_session_control(const struct perfctr_session *s, struct perfctr_control *control,
 				   const struct perfctr_hw_control *hw)
@@ -237,7 +237,7 @@ static void mark_mute_cpus(struct perfctr_session *s)
 }
 
 /*
- * While a session is in its gates its counters are reserved: the caller reserves them before
+ * The counters of a session are reserved while it is in gates: the caller reserves them before
  * enter_gates(), and releases them after leave_gates().
  */
 static void enter_gates(struct perfctr_session *s)
@@ -266,7 +266,6 @@ static void leave_gates(struct perfctr_session *s)
 	list_del(&s->list);
 }
 
-/* The following two functions are called under s->lock. */
 int perfctr_session_start_locked(struct perfctr_session *s)
 {
 	int err = 0;
@@ -295,7 +294,6 @@ void perfctr_session_stop_locked(struct perfctr_session *s)
 	unlock_sessions();
 }
 
-/* Stops all sessions that hold counters. */
 void perfctr_revoke_sessions(void)
 {
 	struct perfctr_session *s, *next;
@@ -419,7 +417,6 @@ static void replace_session_control(struct perfctr_session *s, struct perfctr_hw
 		perfctr_trace_clear(s);
 }
 
-/* Consumes hw in any case: frees it on failure. Returns 0 or an errno. */
 int perfctr_session_install(struct perfctr_session *s, struct perfctr_hw_control *hw,
 			    struct perfctr_control *control)
 {

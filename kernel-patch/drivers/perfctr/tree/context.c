@@ -34,7 +34,7 @@ int __init perfctr_contexts_init(void)
 {
 	size_t bytes = sizeof(struct perfctr_context) + perfctr_learn_state_bytes();
 
-	/* A cache that is not merged with others: its object count shows a leak. */
+	/* The cache is not merged with others, so its object count shows a leak. */
 	context_cache = kmem_cache_create("perfctr_context", bytes, 0,
 					  SLAB_ACCOUNT | SLAB_NO_MERGE | SLAB_HWCACHE_ALIGN, NULL);
 	return context_cache ? 0 : -ENOMEM;
@@ -200,7 +200,7 @@ int perfctr_attach(struct perfctr_context *ctx, struct task_struct *task)
 		err = -ESRCH;
 	else if (thread->context)
 		err = -EEXIST;
-	else	/* the switch looks at it without a lock */
+	else	/* the switch reads it without a lock */
 		smp_store_release(&thread->context, ctx);
 	task_unlock(task);
 	perfctr_thread_put(thread);
@@ -211,7 +211,7 @@ int perfctr_attach(struct perfctr_context *ctx, struct task_struct *task)
 	return err;
 }
 
-/* Returns task's context with a reference, or NULL. A shared context is found by its root alone. */
+/* Returns task's context with a reference, or NULL: also if task shares one of another thread. */
 struct perfctr_context *perfctr_find(struct task_struct *task)
 {
 	struct perfctr_context *ctx;
@@ -283,7 +283,7 @@ static int detach_context_fn(struct perfctr_context *ctx, bool live, void *arg)
 
 /*
  * Clears ctx->task, after ctx has been removed from the thread. A caller of perfctr_find() that
- * still found ctx there has its reference by the time that we have task_lock.
+ * still found ctx there has taken its reference before this function gets task_lock.
  *
  * task_lock must not be held across call_context(): a thread that waits for task_lock may hold
  * tasklist_lock, and the CPU that call_context() waits for may spin on tasklist_lock with
@@ -299,10 +299,10 @@ void perfctr_forget_task(struct perfctr_context *ctx, struct task_struct *task)
 }
 
 /*
- * Detach from current a context that belongs to current alone: perfctr_detach_here() with
- * interrupts off, then perfctr_detach_done() with interrupts on. The caller inherits current's
- * reference. The context counts as a member (leaving) until the tree has taken over its counts: if
- * a reader finds no members, all counts are complete.
+ * These two detach from current a context that is not shared: perfctr_detach_here() with interrupts
+ * off, then perfctr_detach_done() with interrupts on. The caller takes over current's reference.
+ * The context counts as a member (leaving) until the tree has taken over its counts: if a reader
+ * finds no members, all counts are complete.
  */
 void perfctr_detach_here(struct perfctr_context *ctx)
 {
@@ -315,14 +315,14 @@ void perfctr_detach_here(struct perfctr_context *ctx)
 
 void perfctr_detach_done(struct perfctr_context *ctx)
 {
-	/* First: a context holds no counters once its thread has exited. */
+	/* Released first: a context holds no counters once its thread has exited. */
 	perfctr_release_hold(ctx);
 	perfctr_forget_task(ctx, current);
 }
 
 /*
  * Detaches ctx from its thread and puts the thread's reference. Sleeps. -ESRCH: ctx was attached to
- * no thread, or another caller has detached it meanwhile.
+ * no thread, or has been detached by another caller meanwhile.
  */
 int perfctr_detach(struct perfctr_context *ctx)
 {

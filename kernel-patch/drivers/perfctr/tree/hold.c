@@ -14,16 +14,16 @@
 #include "internal.h"
 
 /*
- * Held while hw->holders changes from or to 0. All threads of the machine share it. It is a
- * spinlock: a thread that lost its CPU while it held a mutex, because its priority is low and its
- * CPU busy, would keep all others waiting. With PREEMPT_RT it does.
+ * Held while hw->holders changes from or to 0. All threads of the machine share the lock. It is a
+ * spinlock because a thread of low priority that is preempted while it holds a mutex would keep all
+ * others waiting. On PREEMPT_RT the lock's holder can be preempted all the same.
  */
 static DEFINE_SPINLOCK(hold_lock);
 
 /*
- * Asked once, under the tree's lock, by a caller that is about to start something: while a revoke
- * is still stopping other contexts of this control, taking another hold would wrongly succeed.
- * -EBUSY: the administrator has revoked the counters.
+ * Called once, under the tree's lock, by a caller that is about to start something. -EBUSY: the
+ * administrator has revoked the counters. perfctr_hold() does not notice this while the revoke is
+ * still stopping other contexts of the control: it finds a holder, and succeeds.
  */
 int perfctr_may_hold(const struct perfctr_hw_control *hw)
 {
@@ -31,8 +31,9 @@ int perfctr_may_hold(const struct perfctr_hw_control *hw)
 }
 
 /*
- * Takes a hold of hw, which reserves the counters if it is the first. If one of them is taken,
- * control, unless NULL, names the event. 0, or an error of perfctr_reserve_for().
+ * Takes a hold of hw, and reserves the counters if it is the first hold. If another user has a
+ * counter, control->bad_event names the event that needs it; control may be NULL. 0, or an error of
+ * perfctr_reserve_for().
  */
 int perfctr_hold(struct perfctr_hw_control *hw, struct perfctr_control *control)
 {
@@ -53,9 +54,9 @@ int perfctr_hold(struct perfctr_hw_control *hw, struct perfctr_control *control)
 }
 
 /*
- * Drops a hold of hw, and releases the counters if it was the last. If hw has periods, the last
- * holder first sleeps until none of their interrupts can be pending: otherwise a CPU would have to
- * wait for that interrupt with interrupts off.
+ * Drops a hold of hw, and releases the counters if it was the last hold. If hw has periods, the
+ * last holder first sleeps until none of their interrupts can be pending. Otherwise a CPU would
+ * have to wait for the pending interrupt with interrupts off.
  */
 void perfctr_drop_hold(struct perfctr_hw_control *hw)
 {
@@ -81,8 +82,8 @@ void perfctr_drop_hold(struct perfctr_hw_control *hw)
 }
 
 /*
- * Takes a hold for ctx, which is about to be started, unless it has one. Under the tree's lock.
- * ctx's thread may exit meanwhile, and release the hold.
+ * Takes a hold for ctx, which is about to be started, unless ctx has one. Under the tree's lock.
+ * The thread of ctx may exit meanwhile, and release the hold.
  */
 int perfctr_hold_for(struct perfctr_context *ctx)
 {
@@ -98,8 +99,8 @@ int perfctr_hold_for(struct perfctr_context *ctx)
 }
 
 /*
- * Adds a holder for ctx, which is new. The caller makes sure that another context holds hw
- * meanwhile. Does not sleep.
+ * Takes a hold for the new context ctx. The caller makes sure that another context holds hw
+ * meanwhile, so nothing has to be reserved. Does not sleep.
  */
 void perfctr_hold_too(struct perfctr_context *ctx, struct perfctr_hw_control *hw)
 {
@@ -109,7 +110,7 @@ void perfctr_hold_too(struct perfctr_context *ctx, struct perfctr_hw_control *hw
 	WRITE_ONCE(ctx->held, hw);
 }
 
-/* ctx is stopped. Of several callers that find it stopped the first one releases its hold. */
+/* ctx is stopped. Several callers may find it stopped: the first one releases its hold. */
 void perfctr_release_hold(struct perfctr_context *ctx)
 {
 	struct perfctr_hw_control *hw = xchg(&ctx->held, NULL);

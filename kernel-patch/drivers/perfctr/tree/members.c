@@ -5,8 +5,8 @@
  * exactly one place at any time.
  *
  * A thread that reads a large tree may hold the tree's lock for long. Births and exits do not wait
- * for the lock but queue themselves. Each holder of the lock sees all that were queued before it
- * got the lock.
+ * for the lock: they enqueue the context. Each holder of the lock sees all births and exits that
+ * were queued before it got the lock.
  */
 #include <linux/atomic.h>
 #include <linux/err.h>
@@ -23,7 +23,7 @@
 #include "internal.h"
 #include "members.h"
 
-/* Goes down to the first child, else on to the next sibling of pos or of an ancestor below top. */
+/* Returns the first child, else the next sibling of pos or of its nearest ancestor that has one. */
 struct perfctr_context *perfctr_next_member(struct perfctr_context *top,
 					    struct perfctr_context *pos)
 {
@@ -35,7 +35,7 @@ struct perfctr_context *perfctr_next_member(struct perfctr_context *top,
 	return pos == top ? NULL : list_next_entry(pos, sibling);
 }
 
-/* The queue of births has the youngest member first, so it is reversed. Under the tree's lock. */
+/* The queue of births has the youngest member first, and is reversed. Under the tree's lock. */
 void perfctr_link_born(struct perfctr_tree *tree)
 {
 	struct llist_node *born;
@@ -50,8 +50,8 @@ void perfctr_link_born(struct perfctr_tree *tree)
 }
 
 /*
- * Moves the counts of ctx, which is detached, and the members below it to ctx's parent. Counts
- * under another control than the parent's are discarded.
+ * Moves the counts of ctx, which is detached, to ctx's parent, together with the members below ctx.
+ * Discards counts under another control than the parent's.
  */
 static void hand_over_counts(struct perfctr_context *ctx)
 {
@@ -72,7 +72,7 @@ static void hand_over_counts(struct perfctr_context *ctx)
 		perfctr_add_counts(&parent->exited, &ctx->exited);
 }
 
-/* Keeps ctx's record, or NULL as a lost one. Discards a record taken under an earlier control. */
+/* Keeps ctx's record; NULL counts as lost. Discards a record made under an earlier control. */
 static void settle_record(struct perfctr_context *ctx, struct perfctr_kept_record *record)
 {
 	if (ctx->generation == ctx->tree->generation)
@@ -81,7 +81,7 @@ static void settle_record(struct perfctr_context *ctx, struct perfctr_kept_recor
 		perfctr_free_record(record);
 }
 
-/* The thread of ctx has left by itself. Settles ctx's counts and its record in the tree. */
+/* The thread of ctx has exited, or left ctx in an exec. Settles ctx's counts and its record. */
 static void take_exited_member(struct perfctr_context *ctx)
 {
 	if (ctx->parent)
@@ -99,8 +99,9 @@ static void take_queued_member(struct perfctr_context *ctx)
 }
 
 /*
- * Links and settles the queued members, under the tree's lock. A member in the queue of exits was
- * queued as a birth before: so the queue of exits is emptied first, and settled last.
+ * Links and settles the queued members, under the tree's lock. A member enters the queue of births
+ * before it enters the queue of exits. If the queue of exits is emptied first and settled last,
+ * each of its members has been linked by then.
  */
 static void catch_up_with_members(struct perfctr_tree *tree)
 {
@@ -132,8 +133,8 @@ int perfctr_lock_tree(struct perfctr_tree *tree)
 }
 
 /*
- * Settles members that left while another thread had the lock. If the lock is taken again, its
- * holder does that.
+ * Settles members that left while another thread had the lock. If the trylock fails, the new holder
+ * of the lock settles them.
  */
 static void try_catch_up_with_members(struct perfctr_tree *tree)
 {
@@ -152,8 +153,8 @@ void perfctr_unlock_tree(struct perfctr_tree *tree)
 }
 
 /*
- * Does current pass on its context, parent? The caller has interrupts off, so that no other thread
- * changes the context's control, stops it or detaches it meanwhile.
+ * Do current's children inherit its context, parent? Interrupts are off, so no other thread changes
+ * the context's control, stops it or detaches it meanwhile.
  */
 static bool is_context_inherited(const struct perfctr_context *parent)
 {
@@ -177,15 +178,15 @@ static noinline struct perfctr_context *alloc_context_with_periods(struct perfct
 	return ctx;
 }
 
-/* Does current's next thread become a member with a context of its own? Interrupts off. */
+/* Does current's next child become a member with a context of its own? Interrupts are off. */
 static bool is_child_context_wanted(const struct perfctr_context *parent)
 {
 	return is_context_inherited(parent) && !parent->shared;
 }
 
 /*
- * current is about to create a thread. Everything that can fail, or sleep where gfp allows it, is
- * done here: no other thread knows the context yet, so that it is easy to discard.
+ * current is about to create a thread. Everything that can fail, or may sleep if gfp allows it, is
+ * done here, while no other thread knows the context and it is easy to discard.
  */
 struct perfctr_context *perfctr_tree_prepare_child(gfp_t gfp)
 {
@@ -210,14 +211,14 @@ struct perfctr_context *perfctr_tree_prepare_child(gfp_t gfp)
 	return ctx ?: ERR_PTR(-ENOMEM);
 }
 
-/* Is task a new thread of current's process that runs in user mode, with the same handlers? */
+/* Does task belong to current's process, and run in user mode with the same signal handlers? */
 static bool has_same_handlers(const struct task_struct *task)
 {
 	return task->tgid == current->tgid && !(task->flags & (PF_IO_WORKER | PF_USER_WORKER));
 }
 
 /*
- * Nobody else can see ctx, or change task's context, yet: current is still creating task. parent is
+ * current is still creating task: nobody else can see ctx or change task's context yet. parent is
  * current's context. Interrupts are off.
  */
 static void add_child_member(struct perfctr_context *parent, struct perfctr_context *ctx,
@@ -243,8 +244,8 @@ static void add_child_member(struct perfctr_context *parent, struct perfctr_cont
 }
 
 /*
- * Makes task a member of current's tree, and of its mark, as current's context is now: interrupts
- * are off. ctx is the context prepared for task, NULL or an error. It is used or discarded.
+ * Makes task a member of current's tree and mark, as they are now. Interrupts are off. ctx is the
+ * context prepared for task, NULL or an error. It is used or discarded.
  */
 static void add_child_now(struct task_struct *task, struct perfctr_context *ctx)
 {
@@ -272,12 +273,12 @@ static void add_child_now(struct task_struct *task, struct perfctr_context *ctx)
 }
 
 /*
- * The birth of task, which cannot fail any more, and has not run. ctx is the result of
- * perfctr_tree_prepare_child(). NULL means that current's context was not inherited at that time.
- * If it is inherited now, the child's context is allocated here, where nothing may sleep. Such a
- * context needs no thresholds of its own: current has got its control since then, and with it a
- * spare set. With the module, other threads may have found task already. task is locked then, and a
- * context or mark that they gave it stays.
+ * The birth of task, whose creation cannot fail any more, and which has not run. ctx is the result
+ * of perfctr_tree_prepare_child(). NULL means that the child was not to inherit current's context
+ * at that time. If the child is to inherit it now, the child's context is allocated here, where
+ * nothing may sleep. Such a context needs no new thresholds: current has got its control since
+ * then, and with it a spare set. With the module, other threads may have found task already: the
+ * caller holds task_lock(task), and a context or mark that task has been given stays.
  */
 void perfctr_tree_add_child(struct task_struct *task, struct perfctr_context *ctx)
 {
@@ -294,9 +295,9 @@ void perfctr_tree_add_child(struct task_struct *task, struct perfctr_context *ct
 }
 
 /*
- * Detaches ctx and hands its counts over, under the tree's lock. Its thread may be leaving by
- * itself (-ESRCH): the counts are final then, too. Members born before the detach are linked here.
- * After it, no more are born.
+ * Detaches ctx and hands its counts over to its parent, under the tree's lock. -ESRCH: the thread
+ * of ctx is detaching ctx itself, and the counts are final then, too. Links the children that were
+ * born before the detach. No more are born after it.
  */
 static int end_member(struct perfctr_context *ctx)
 {
@@ -311,8 +312,8 @@ static int end_member(struct perfctr_context *ctx)
 }
 
 /*
- * Ends every member of another generation. Parents go first, so that a child born meanwhile cannot
- * be missed.
+ * Ends every member of another generation than but. Parents go first, so that no child born
+ * meanwhile is missed.
  */
 void perfctr_end_members_below(struct perfctr_context *top, u64 but)
 {
@@ -335,12 +336,12 @@ void perfctr_end_members_below(struct perfctr_context *top, u64 but)
 }
 
 /*
- * With more exits queued than this, an exit takes the tree's lock itself. Otherwise the lock's
+ * If more exits than this are queued, an exit waits for the tree's lock. Otherwise the lock's
  * holder might never catch up.
  */
 #define MAX_GONE	1024
 
-/* Another thread has the tree's lock, perhaps for long: queues ctx for it. */
+/* Another thread has the tree's lock, perhaps for long: enqueues ctx for the lock's holder. */
 static void queue_exited_member(struct perfctr_context *ctx)
 {
 	struct perfctr_tree *tree = ctx->tree;
@@ -356,8 +357,8 @@ static void queue_exited_member(struct perfctr_context *ctx)
 }
 
 /*
- * Hands over ctx, which current has detached from itself. A thread that is told of current's end
- * later finds ctx's counts in the tree.
+ * Hands over ctx, which current has detached from itself. A thread that learns of current's exit
+ * afterwards, as by wait(), finds ctx's counts in the tree.
  */
 static void leave_tree(struct perfctr_context *ctx)
 {
@@ -376,8 +377,8 @@ static void leave_tree(struct perfctr_context *ctx)
 }
 
 /*
- * A thread has left ctx, which it shared. Stops ctx if no thread is left, and puts the thread's
- * reference. On the thread's CPU the counters may still run.
+ * A thread has left its shared context ctx. Stops ctx if no thread is left, and puts the thread's
+ * reference. The counters may still run on the thread's CPU.
  */
 static void settle_shared_context(struct perfctr_context *ctx)
 {
@@ -391,8 +392,8 @@ static void settle_shared_context(struct perfctr_context *ctx)
 }
 
 /*
- * Takes current's context from current, and returns it or NULL. *shared: was it shared? Until
- * interrupts are off, a new control may change that at any time.
+ * Removes current's context from current, and returns it or NULL. *shared: was it shared? A new
+ * control may change this at any time while interrupts are on.
  */
 static struct perfctr_context *take_own_context(struct perfctr_thread *thread, bool *shared)
 {
@@ -426,7 +427,7 @@ static void leave_own_context(struct perfctr_thread *thread)
 	}
 }
 
-/* current exits, or executes a file into which its context must not follow it. */
+/* current exits, or executes a file that changes its ids or that it may not read. */
 void perfctr_leave(void)
 {
 	struct perfctr_thread *thread = perfctr_thread_pin(current);
@@ -444,7 +445,7 @@ static void remove_member(struct perfctr_context *ctx, struct task_struct *task)
 	struct perfctr_kept_record *record = perfctr_make_record(ctx, task);
 
 	perfctr_lock_tree_unkillable(ctx->tree);
-	if (ctx->shared || end_member(ctx)) {	/* shared by now, or the thread leaves by itself */
+	if (ctx->shared || end_member(ctx)) {	/* now shared, or the thread has detached ctx */
 		perfctr_free_record(record);
 	} else {
 		if (record)
@@ -456,7 +457,7 @@ static void remove_member(struct perfctr_context *ctx, struct task_struct *task)
 
 /*
  * Ends task's membership of a tree, no matter which process made the tree, as task's exit would.
- * Another context can take the place of the old one then.
+ * Afterwards task can get another context.
  */
 void perfctr_tree_remove_member(struct task_struct *task)
 {

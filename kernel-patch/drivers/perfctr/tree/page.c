@@ -5,13 +5,13 @@
  * CR4.PCE is set on a CPU for an address space while all of these are true: a page of a context
  * with events is mapped there; the CPU's counters belong to the driver; they hold no counts of
  * kernel mode that the running thread may not see; no session of the CPU counts kernel mode on a
- * counter that RDPMC would show; no counter of the uncore that RDPMC would show counts.
+ * counter that RDPMC would show; no uncore counter that RDPMC would show is running.
  *
- * The permission is taken away at once, or by a tick if the uncore is the reason. It is given
+ * The permission is revoked at once, or by a tick if the uncore is the reason. It is granted
  * lazily: by the next switch to the address space, or by the fault of the first RDPMC. A thread may
- * have read a valid ticket before the permission was taken away, and must not be killed by the
- * RDPMC that follows: as long as a page is mapped, the driver executes such an RDPMC for the
- * thread, and shows it its own counts alone.
+ * have read a valid ticket before the permission was revoked, and the RDPMC that follows must not
+ * kill the thread. Therefore, as long as a page is mapped, the driver executes such an RDPMC for
+ * the thread, and returns only the thread's own counts.
  */
 #include <linux/err.h>
 #include <linux/fs.h>
@@ -28,11 +28,15 @@
 #include "internal.h"
 #include "members.h"
 
-/* A state page mapped into an address space. Changes under the mmap lock, held for writing. */
+/*
+ * A state page mapped into an address space. n_vmas needs no lock of its own: the mapping has two
+ * VMAs only within an mremap(), which holds the mmap lock for writing. munmap() may have downgraded
+ * the mmap lock when it closes the only one.
+ */
 struct mapping {
 	struct list_head list;		/* of its context, under the context's lock */
 	struct perfctr_context *ctx;
-	struct perfctr_page *page;	/* a reference: the context may have given the page up */
+	struct perfctr_page *page;	/* a reference: ctx may use another page by now */
 	struct mm_struct *mm;
 	unsigned int n_vmas;		/* two for a moment while mremap() moves it */
 	bool counted;			/* in perfctr_rdpmc_pages(); under the context's lock */
@@ -74,8 +78,9 @@ static bool has_use_for_rdpmc(const struct perfctr_context *ctx)
 }
 
 /*
- * Is ctx's page mapped by its own thread's address space? Under ctx->lock. A process that maps a
- * page with counts of kernel mode was allowed to count kernel mode.
+ * Records in shown_to whether the address space of ctx's thread has mapped ctx's page. Under
+ * ctx->lock. A process that has mapped a page with counts of kernel mode was allowed to count
+ * kernel mode.
  */
 static void update_shown_to(struct perfctr_context *ctx)
 {
@@ -90,7 +95,7 @@ static void update_shown_to(struct perfctr_context *ctx)
 	WRITE_ONCE(ctx->shown_to, shown_to);
 }
 
-/* ctx has another control: RDPMC may have become of use to its mappings, or useless. */
+/* ctx has a new control: RDPMC may have become useful to its mappings, or useless. */
 void perfctr_update_mappings(struct perfctr_context *ctx)
 {
 	struct mapping *mapping;
@@ -108,8 +113,8 @@ void perfctr_update_mappings(struct perfctr_context *ctx)
 }
 
 /*
- * Returns a new mapping that no other thread can see, or an error. It has a blank page, for a
- * context that has none.
+ * Returns a new mapping that no other thread can see, or an error. The mapping has a blank page,
+ * which becomes the context's if the context has none.
  */
 static struct mapping *alloc_mapping(struct mm_struct *mm)
 {
@@ -182,7 +187,7 @@ static void add_mapping(struct perfctr_context *ctx, struct vm_area_struct *vma,
 	update_rdpmc_here(NULL);
 }
 
-/* Moves ctx's state to page. The state of a detached context does not change: no call is needed. */
+/* Moves ctx's state to page. A detached context's state does not change, so no call is needed. */
 static void give_page(struct perfctr_context *ctx, struct perfctr_page *page)
 {
 	get_page(virt_to_page(page));
@@ -219,8 +224,8 @@ int perfctr_mmap(struct perfctr_context *ctx, struct vm_area_struct *vma)
 	if (IS_ERR(mapping))
 		return PTR_ERR(mapping);
 	/*
-	 * VM_DONTCOPY: a child must not mistake its parent's page for its own. VM_IO: madvise()
-	 * cannot undo that. A copied VMA would bring one address space's mapping into another.
+	 * VM_DONTCOPY: a child must not mistake its parent's page for its own, and two address
+	 * spaces must not share a struct mapping. VM_IO: madvise() cannot clear VM_DONTCOPY.
 	 */
 	vm_flags_mod(vma, VM_IO | VM_DONTCOPY | VM_DONTEXPAND | VM_DONTDUMP, VM_MAYWRITE);
 	err = perfctr_lock_tree(ctx->tree);
@@ -236,8 +241,8 @@ int perfctr_mmap(struct perfctr_context *ctx, struct vm_area_struct *vma)
 }
 
 /*
- * Does this CPU have the counter, or a core of another kind, where the thread may have read the
- * counter's number?
+ * Does the machine have the counter? On a hybrid machine any kind of core may have it: the thread
+ * may have read the ticket on a core of another kind than this one.
  */
 static bool is_machine_counter(u32 counter)
 {
@@ -257,7 +262,7 @@ static bool is_rdpmc_insn(struct pt_regs *regs)
 	return perfctr_fetch_insn(regs, insn) >= PERFCTR_RDPMC_BYTES && perfctr_insn_is_rdpmc(insn);
 }
 
-/* Lets user mode RDPMC, if it may. True: it may now and could not before; the thread retries. */
+/* Grants RDPMC to user mode, if it may. True: granted only now, so the thread retries its RDPMC. */
 static bool allow_rdpmc(void)
 {
 	if (perfctr_user_rdpmc())
@@ -269,7 +274,8 @@ static bool allow_rdpmc(void)
 
 /*
  * Handles a fault of user mode in an address space with a mapped page. True: the fault was an RDPMC
- * of one of the machine's counters, which the thread may now execute, or which was executed for it.
+ * of one of the machine's counters. Either the thread may execute the RDPMC now, or the driver has
+ * executed it for the thread.
  */
 bool perfctr_emulate_rdpmc(struct pt_regs *regs)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* How many periods of a tree's events are over, and how threads go on after the end of one. */
+/* How many periods of a tree's events are over, and how a thread's wait after a period ends. */
 #include <linux/err.h>
 #include <linux/irqflags.h>
 #include <linux/sched.h>
@@ -18,7 +18,7 @@ static int add_own_periods_fn(struct perfctr_context *ctx, bool live, void *arg)
 static void add_own_periods(struct perfctr_context *ctx, struct perfctr_periods *periods)
 {
 	if (perfctr_call(ctx, add_own_periods_fn, periods) == -ESRCH)
-		perfctr_add_periods(ctx, periods);	/* detached: nothing changes any more */
+		perfctr_add_periods(ctx, periods);	/* detached: the numbers are final */
 }
 
 static void read_periods_locked(struct perfctr_context *ctx, struct perfctr_periods *periods)
@@ -80,7 +80,7 @@ static int resume_own_context(const struct perfctr_tree *tree)
 	return err;
 }
 
-/* 0: some member waited and goes on. -EALREADY: no member waits. -ESRCH: all have exited. */
+/* 0: some member waited, and counts again. -EALREADY: no member waits. -ESRCH: all have exited. */
 static int resume_all_members(struct perfctr_context *ctx)
 {
 	struct perfctr_context *pos;
@@ -111,8 +111,8 @@ int perfctr_tree_resume(struct perfctr_context *ctx)
 }
 
 /*
- * current executes a file. Its signal handlers are gone, and with them the code that would end its
- * wait: so the wait ends here, and no more signals are sent to it.
+ * current executes a file, and loses its signal handlers, and with them the code that would end its
+ * wait. Therefore the wait ends here, and current gets no more signals.
  */
 void perfctr_executes(void)
 {

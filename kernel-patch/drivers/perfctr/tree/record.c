@@ -16,8 +16,9 @@ struct perfctr_kept_record {
 };
 
 /*
- * Writes task's ids, start and name. remove_member() may come here after task has been reaped, when
- * task->group_leader may be freed. It discards such a record: task has left the tree in its exit.
+ * Writes task's ids, start and name. remove_member() may call this after task has been reaped, when
+ * task->group_leader may be freed. It then discards the record, because task has left the tree in
+ * its exit.
  */
 static void name_member(struct perfctr_exit_record *user, const struct perfctr_tree *tree,
 			struct task_struct *task)
@@ -33,8 +34,8 @@ static void name_member(struct perfctr_exit_record *user, const struct perfctr_t
 
 /*
  * Allocates the record of task, the thread of ctx. task is current, or remove_member() is about to
- * detach it: a detached thread may be reaped at any time, and its ids are gone then. NULL: the tree
- * keeps no records, or this one is lost.
+ * detach ctx from task: after the detach task may be reaped at any time, and lose its ids. NULL:
+ * the tree keeps no records, or this one is lost.
  */
 struct perfctr_kept_record *perfctr_make_record(struct perfctr_context *ctx,
 						struct task_struct *task)
@@ -51,7 +52,7 @@ struct perfctr_kept_record *perfctr_make_record(struct perfctr_context *ctx,
 	return record;
 }
 
-/* Fills in the counts of ctx. Its thread has been detached from ctx: they are final. */
+/* Fills in the counts of ctx, which are final: ctx has been detached from its thread. */
 void perfctr_fill_record(struct perfctr_kept_record *record, const struct perfctr_context *ctx)
 {
 	struct perfctr_exit_record *user = &record->user;
@@ -70,8 +71,8 @@ void perfctr_free_record(struct perfctr_kept_record *record)
 }
 
 /*
- * Takes over record. If the tree keeps records, but this one is NULL, finds no room or cannot be
- * paid for, it counts as lost. Under the tree's lock.
+ * Takes over record, under the tree's lock, if the tree keeps records. The record counts as lost if
+ * it is NULL, if the tree has no room for it, or if its memory cannot be charged.
  */
 void perfctr_keep_record(struct perfctr_tree *tree, struct perfctr_kept_record *record)
 {
@@ -100,7 +101,7 @@ static void forget_first_record(struct perfctr_tree *tree, struct perfctr_kept_r
 	kfree(record);
 }
 
-/* After the last record: a record of no member, which says how many have been lost since. */
+/* After the last record: fills in a record of no member, with the number of records lost since. */
 static int tell_lost_records(struct perfctr_tree *tree, struct perfctr_exit_record *user)
 {
 	if (!tree->lost_records)
@@ -113,7 +114,7 @@ static int tell_lost_records(struct perfctr_tree *tree, struct perfctr_exit_reco
 	return 0;
 }
 
-/* From any context, without a lock. */
+/* Called in any context, without a lock. */
 bool perfctr_has_records(const struct perfctr_tree *tree)
 {
 	return READ_ONCE(tree->n_records) || READ_ONCE(tree->lost_records);
@@ -138,9 +139,9 @@ int perfctr_tree_next_record(struct perfctr_tree *tree, struct perfctr_exit_reco
 }
 
 /*
- * The caller has taken record, the oldest, and could not hand it over. Adds to the next record's
- * lost, or to the tree's if there is no next one: record->lost, and 1 if record is of a member.
- * Called under the tree's lock.
+ * The caller has taken record, the oldest, and could not deliver it. Adds record->lost, plus 1 if
+ * record is of a member, to lost of the next record, or to the tree's lost_records if there is no
+ * next one. Called under the tree's lock.
  */
 void perfctr_tree_lose_record(struct perfctr_tree *tree, const struct perfctr_exit_record *record)
 {
@@ -151,7 +152,7 @@ void perfctr_tree_lose_record(struct perfctr_tree *tree, const struct perfctr_ex
 		next->user.lost += lost;
 	else
 		WRITE_ONCE(tree->lost_records, tree->lost_records + lost);
-	/* A poll did not see the record while the caller had it. */
+	/* A poll() while the caller had the record found nothing. */
 	wake_up_interruptible(&tree->wait);
 }
 

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Totals: one context that all threads of a tree share. Each CPU has a page for it. Sums and biases
- * in that page go on from one member to the next: a switch between two members does nothing, and a
- * member costs one reference.
+ * Totals: one context that all threads of a tree share. The context has a page for each CPU. Sums
+ * and biases in that page go on from one member to the next: a switch between two members does
+ * nothing, and a member costs one reference.
  *
  * started says whether members are to be counted. PERFCTR_PAGE_COUNTING in a CPU's page says
- * whether that CPU counts them now. It changes on that CPU alone: at the next switch from or to a
- * thread that is no member or, if a member runs there already, by an interrupt from START or STOP.
+ * whether that CPU counts them now. Only that CPU changes the flag: at the next switch from or to a
+ * thread that is no member or, if a member runs there already, in an interrupt sent by START or
+ * STOP.
  */
 #include <linux/atomic.h>
 #include <linux/cpumask.h>
@@ -64,8 +65,8 @@ void perfctr_pay_back_shared(struct perfctr_context *ctx, const struct perfctr_i
 }
 
 /*
- * The number of threads that share ctx. The root is read first: if it is gone, the threads that it
- * created before are among the sharers.
+ * The number of threads that share ctx. ctx->task, the root's thread, is read first: if it is NULL,
+ * the threads that the root created before are among the sharers.
  */
 u32 perfctr_sharing(const struct perfctr_context *ctx)
 {
@@ -103,8 +104,8 @@ static void leave_shared_here(void *arg)
 }
 
 /*
- * Calls fn on each CPU that runs a member or counts members. A CPU that switches to a member later
- * sees the caller's writes.
+ * Calls fn on each CPU that runs a member or counts members. A CPU that switches to a member
+ * afterwards sees the caller's writes.
  */
 static void tell_sharing_cpus(struct perfctr_context *ctx, smp_call_func_t fn)
 {
@@ -146,7 +147,7 @@ int perfctr_start_shared(struct perfctr_context *ctx)
 	return 0;
 }
 
-/* True: the current thread is counted, and not a former one that has exited. */
+/* True: the current thread is a member. False: the CPU still counts for one that has exited. */
 static bool fold_shared_context(void *ctx)
 {
 	perfctr_cpu_fold(ctx);
@@ -155,8 +156,8 @@ static bool fold_shared_context(void *ctx)
 
 /*
  * Adds the sums of all CPUs after the last member has left. A CPU may still be leaving ctx on
- * behalf of a member that has exited: the page's seq is odd until it has left, and afterwards the
- * CPU touches neither ctx nor the page.
+ * behalf of a member that has exited. Until then seq of the CPU's page is odd. Afterwards the CPU
+ * touches neither ctx nor the page.
  */
 static void add_cpu_counts(const struct perfctr_context *ctx, struct perfctr_counts *counts)
 {
@@ -179,7 +180,7 @@ bool perfctr_add_shared(struct perfctr_context *ctx, struct perfctr_counts *coun
 	bool consistent;
 
 	lockdep_assert_held(&ctx->tree->lock);
-	/* A thread that leaves meanwhile is either among the members, or its counts are final. */
+	/* Either a thread that leaves meanwhile is among the members, or its counts are final. */
 	counts->members = perfctr_sharing(ctx);
 	smp_mb();	/* the number of members before their sums */
 	consistent = perfctr_sum_cpus(&pages, cpu_possible_mask, false, counts);
@@ -200,15 +201,16 @@ void perfctr_share(struct perfctr_context *ctx, struct task_struct *task,
 }
 
 /*
- * May the counters run on until the CPU switches away from current, which exits? In user mode it
- * executes, and counts, nothing any more. The next thread is mostly another member.
+ * May the counters run on until the CPU switches away from current? current exits, and executes
+ * nothing more in user mode, so nothing more is counted. Mostly the next thread is another member,
+ * and the counters need not be stopped at all.
  */
 static bool may_counters_linger(const struct perfctr_context *ctx)
 {
 	return PERFCTR_TELLS_TO_THE_END && current->flags & PF_EXITING && !ctx->hw->counts_kernel;
 }
 
-/* Takes the shared context from task, which cannot be switched. live: task is current. */
+/* Removes the shared context from task, which cannot be switched. live: task is current. */
 static void take_context(struct task_struct *task, bool live)
 {
 	struct perfctr_thread *thread = perfctr_thread(task);
@@ -226,9 +228,9 @@ static void take_context(struct task_struct *task, bool live)
 }
 
 /*
- * Ends the share of task, from which ctx has been taken. Another thread that found ctx there before
- * uses it under task_lock only: when we have had that lock, it is done. Until then the share keeps
- * ctx shared and allocated.
+ * Ends the share of task, from which ctx has been removed. Another thread that found ctx there
+ * before uses it under task_lock only, and has finished once this function has held that lock.
+ * Until then the share keeps ctx shared and allocated.
  */
 void perfctr_drop_share(struct perfctr_context *ctx, struct task_struct *task)
 {
@@ -253,7 +255,7 @@ void perfctr_leave_shared(void)
 	take_context(current, !perfctr_cpu_paused());
 }
 
-/* arg: in, the only context to take, or NULL: any; out, the context that was taken, or NULL. */
+/* arg: in, the only context to remove, or NULL: any; out, the context that was removed, or NULL. */
 static int remove_sharer_fn(struct task_struct *task, bool live, void *arg)
 {
 	struct perfctr_context *ctx = perfctr_thread(task)->context, **only = arg;
@@ -285,9 +287,9 @@ struct perfctr_context *perfctr_remove_sharer(struct task_struct *task,
 #define AT_ONCE	64
 
 /*
- * Looks at up to AT_ONCE threads whose numbers are *nr or higher. Returns the first that shares ctx
- * and is not its root, with a reference, or NULL. *nr becomes the number to go on from, or 0 if
- * there are no more threads.
+ * Looks at up to AT_ONCE threads with numbers from *nr on. Returns the first that shares ctx and is
+ * not its root, with a reference, or NULL. Sets *nr to the number to go on from, or to 0 if there
+ * are no more threads.
  */
 static struct task_struct *next_sharer(const struct perfctr_context *ctx, int *nr)
 {
@@ -318,9 +320,9 @@ static bool has_to_stop_removing(unsigned int n_done)
 }
 
 /*
- * Walks over all threads until no sharer but the root is left: a thread that is being born may not
- * have a number yet, and a thread that leaves by itself does so in two steps. Either needs a CPU to
- * finish, which may be this one: so each walk ends with a sleep. -EINTR: sharers are left.
+ * Walks over all threads until no sharer but the root is left. One walk may not suffice: a thread
+ * that is being born may not have a number yet, and a thread that exits leaves in two steps. Such a
+ * thread may need this CPU to finish, so each walk ends with a sleep. -EINTR: sharers are left.
  */
 static int remove_sharers(struct perfctr_context *ctx)
 {
@@ -365,8 +367,8 @@ static int unshare_context_fn(struct perfctr_context *ctx, bool live, void *arg)
 }
 
 /*
- * Removes all sharers but the root, and makes ctx an ordinary context, stopped, which the root's
- * thread, if there is one, has for itself. All counts become sums of members that have exited.
+ * Removes all sharers but the root, and makes ctx an ordinary context, stopped, of the root's
+ * thread alone, if that thread still exists. All counts become sums of members that have exited.
  * Under the tree's lock. -EINTR: the caller is being killed or exits; ctx is stopped but still
  * shared, and some of its members have been removed.
  */

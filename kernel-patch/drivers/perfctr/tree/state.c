@@ -19,7 +19,7 @@ static struct perfctr_page *own_state(struct perfctr_context *ctx)
 	return (struct perfctr_page *)ctx->state;
 }
 
-/* Puts ctx's state into its own memory: stopped, nothing counted yet. */
+/* Initializes ctx's state, in ctx's own memory: stopped, with nothing counted yet. */
 void perfctr_state_init(struct perfctr_context *ctx, const struct perfctr_hw_control *hw)
 {
 	perfctr_page_init(own_state(ctx), hw);
@@ -28,7 +28,7 @@ void perfctr_state_init(struct perfctr_context *ctx, const struct perfctr_hw_con
 
 /*
  * arg: a blank page, which holds ctx's state from now on. The old state keeps its contents, for
- * readers without a lock. A thread that runs leaves the old state and enters the new one.
+ * readers without a lock. If the thread runs, it leaves the old state and enters the new one.
  */
 int perfctr_move_fn(struct perfctr_context *ctx, bool live, void *arg)
 {
@@ -50,8 +50,8 @@ int perfctr_may_see(const struct perfctr_context *ctx)
 }
 
 /*
- * The mapping stays after this check. If its owner may not count kernel mode, such counts must
- * never come into this page: page_is_users.
+ * The mapping outlives this check. If the caller may not count kernel mode, the page must never
+ * contain counts of kernel mode: page_is_users records this.
  */
 int perfctr_may_map(struct perfctr_context *ctx)
 {
@@ -64,8 +64,8 @@ int perfctr_may_map(struct perfctr_context *ctx)
 }
 
 /*
- * The tick must look at a counter before its value has more bits than its thread reads. So the tick
- * goes on where it would stop for a thread that runs alone (nohz_full).
+ * The tick must fold a counter before its value has more bits than the thread reads. Therefore the
+ * tick must not stop where the thread runs alone on a nohz_full CPU.
  */
 static void keep_tick(const struct perfctr_context *ctx)
 {
@@ -75,7 +75,7 @@ static void keep_tick(const struct perfctr_context *ctx)
 		tick_dep_clear_task(ctx->task, TICK_DEP_BIT_PERF_EVENTS);
 }
 
-/* Makes switch and tick watch ctx's thread, or not, as ctx's new state requires. */
+/* Makes the switch and the tick watch ctx's thread, or not, as ctx's new state requires. */
 void perfctr_follow(struct perfctr_context *ctx)
 {
 	perfctr_update_flag(ctx->task);
@@ -118,13 +118,13 @@ int perfctr_stop_fn(struct perfctr_context *ctx, bool live, void *arg)
 	return 0;
 }
 
-/* The control that the root's page gets with PERFCTR_CONTROL_TOTALS: the page shows no counts. */
+/* The control of the root's own page under PERFCTR_CONTROL_TOTALS: this page shows no counts. */
 static const struct perfctr_hw_control no_events;
 
 /*
  * arg: struct perfctr_install. Replaces ctx's control, and leaves ctx stopped. The thread is not
- * switched meanwhile, so each of its children is born either under the old control or under the new
- * one, and the child's generation tells which.
+ * switched meanwhile. Therefore each of its children is born under either the old or the new
+ * control, and the child's generation tells which.
  */
 int perfctr_install_fn(struct perfctr_context *ctx, bool live, void *arg)
 {
@@ -155,7 +155,7 @@ int perfctr_install_fn(struct perfctr_context *ctx, bool live, void *arg)
 	return 0;
 }
 
-/* Adds ctx's own sums, which do not change meanwhile. But the state may move to another page. */
+/* Adds ctx's own sums. They do not change meanwhile, but may move to another page. */
 void perfctr_add_sums(const struct perfctr_context *ctx, struct perfctr_counts *counts)
 {
 	perfctr_page_add(READ_ONCE(ctx->page), counts);
@@ -175,9 +175,9 @@ int perfctr_read_fn(struct perfctr_context *ctx, bool live, void *arg)
 }
 
 /*
- * Reads ctx if it is current's own. Needs no tree's lock: current's own context changes only by its
- * switches and by calls on its CPU, and interrupts are off meanwhile. Returns 1 if kernel mode is
- * among the sums, else 0; -ESRCH if ctx is not current's, or is shared.
+ * Reads ctx if it is current's own. Needs no lock: only current's switches and calls on this CPU
+ * change current's own context, and interrupts are off meanwhile. Returns 1 if the sums include
+ * kernel mode, else 0; -ESRCH if ctx is not current's, or is shared.
  */
 int perfctr_read_own(struct perfctr_context *ctx, struct perfctr_counts *counts)
 {

@@ -93,7 +93,7 @@ int perfctr_tree_close(struct perfctr_context *ctx)
 	return err;
 }
 
-/* -EBUSY: ctx has a control already, which is not sampled. */
+/* -EBUSY: ctx has a control already, or the tree is sampled already. */
 int perfctr_open_samples(struct perfctr_context *ctx, struct perfctr_samples_args *args)
 {
 	int err = perfctr_check_samples(args) ?: perfctr_lock_tree(ctx->tree);
@@ -106,9 +106,9 @@ int perfctr_open_samples(struct perfctr_context *ctx, struct perfctr_samples_arg
 }
 
 /*
- * Stops ctx and gives it the new control. The thread's children do not become members under the old
- * control any more. If ctx gives up its page, the processes that have mapped the page go on seeing
- * the sums at which ctx was stopped.
+ * Stops ctx and gives it the new control. From then on no child of the thread is born under the old
+ * control. If ctx gives up its page, the processes that have mapped the page continue to see the
+ * sums at which ctx was stopped.
  */
 static int replace_context_control(struct perfctr_context *ctx, struct perfctr_install *install)
 {
@@ -153,8 +153,8 @@ static int stop_member(struct perfctr_context *ctx)
 }
 
 /*
- * Takes the hold for the new control before the old control is lost. Ends the members under the old
- * control after the change, when no more of them can be born. Under the tree's lock.
+ * Takes the hold for the new control before it replaces the old one. Ends the members of the old
+ * control afterwards, when no more of them can be born. Under the tree's lock.
  */
 static int install_control_locked(struct perfctr_context *ctx, struct perfctr_install *install,
 				  struct perfctr_control *control)
@@ -192,8 +192,8 @@ static int install_control_locked(struct perfctr_context *ctx, struct perfctr_in
 }
 
 /*
- * Removes a dead mark from the root's thread. Its children do not inherit such a mark.
- * If the root kept it, the switch between the root and another member could not be skipped.
+ * Removes a dead mark from the root's thread. Children do not inherit a dead mark: if the root kept
+ * it, a switch between the root and another member could not be skipped.
  */
 static void forget_mark(struct perfctr_context *ctx)
 {
@@ -252,9 +252,9 @@ int perfctr_tree_get_control(struct perfctr_context *ctx, struct perfctr_control
 }
 
 /*
- * Calls fn for ctx and all members below it. A child that a member creates after the member's call
- * is born in the state that the call left. A child created before is linked, and has its own call
- * after its parent's. -ESRCH: all have exited.
+ * Calls fn for ctx and all members below it. A child that a member creates after fn was called for
+ * the member is born in the state that fn left. A child created before is linked into the tree, and
+ * fn is called for the child after its parent. -ESRCH: all members have exited.
  */
 static int call_tree(struct perfctr_context *ctx, int (*fn)(struct perfctr_context *ctx))
 {
@@ -271,7 +271,7 @@ static int call_tree(struct perfctr_context *ctx, int (*fn)(struct perfctr_conte
 	return err;
 }
 
-/* Takes a hold before it starts the first member: either all members start, or none does. */
+/* Takes a hold before it starts the first member, so that either all members start or none does. */
 static int start_tree_locked(struct perfctr_context *ctx)
 {
 	struct perfctr_hw_control *hw = ctx->hw;
@@ -357,7 +357,7 @@ int perfctr_revoke_tree(struct perfctr_tree *tree)
 		return err;
 	root = tree->root;
 	if (root && root->hw && root->hw->n_events) {
-		/* First: the record of a member that exits from now on says it. */
+		/* Before the stop: the records of members that exit from now on have the flag. */
 		WRITE_ONCE(tree->revoked, tree->revoked || has_holding_member(root));
 		call_tree(root, stop_member);
 	}
@@ -365,13 +365,13 @@ int perfctr_revoke_tree(struct perfctr_tree *tree)
 	return 0;
 }
 
-/* Adds ctx's own sums. True: the thread was running, and is not the caller. */
+/* Adds ctx's own sums. True: ctx's thread was running, and is not the caller. */
 static bool add_own_counts(struct perfctr_context *ctx, struct perfctr_counts *counts)
 {
 	int live = perfctr_call(ctx, perfctr_read_fn, counts);
 
 	if (live == -ESRCH)
-		perfctr_add_sums(ctx, counts);	/* detached: nothing changes any more */
+		perfctr_add_sums(ctx, counts);	/* detached: the sums are final */
 	counts->members += live != -ESRCH || READ_ONCE(ctx->leaving);
 	return live == 1 && ctx->task != current;
 }
@@ -396,8 +396,8 @@ static bool is_member_below(const struct perfctr_context *pos, const struct perf
 }
 
 /*
- * Counts the members below top that were born during a walk over top. Their parents may have left
- * before the walk came to them: without this number a living tree could look empty.
+ * Counts the members below top that were born during a walk over top. A parent may have exited
+ * before the walk reached it: without its children a living tree could look empty.
  */
 static u32 count_born(const struct perfctr_context *top)
 {
@@ -436,7 +436,7 @@ static u32 flags_of_tree(const struct perfctr_tree *tree)
 
 static void read_sums(struct perfctr_context *ctx, struct perfctr_counts *counts)
 {
-	bool exited = !READ_ONCE(ctx->task);	/* read before the sums, which are final then */
+	bool exited = !READ_ONCE(ctx->task);	/* read before the sums: if true, they are final */
 	bool consistent = true;
 
 	switch (counts->scope) {
@@ -494,8 +494,8 @@ int perfctr_tree_read(struct perfctr_context *ctx, struct perfctr_counts *counts
 }
 
 /*
- * Takes the oldest record of ctx's tree. -EAGAIN: there is none. *generation: that of the control
- * under which the record was kept.
+ * Takes the oldest record of ctx's tree. -EAGAIN: there is none. *generation: the generation of the
+ * control under which the record was kept.
  */
 int perfctr_take_record(struct perfctr_context *ctx, struct perfctr_exit_record *record,
 			u64 *generation)
@@ -511,8 +511,8 @@ int perfctr_take_record(struct perfctr_context *ctx, struct perfctr_exit_record 
 }
 
 /*
- * The caller has taken record, and could not hand it over: it counts as lost, unless a new control
- * has dropped all records since then.
+ * The caller has taken record, and could not deliver it. The record counts as lost, unless a new
+ * control has dropped all records since then.
  */
 void perfctr_lose_record(struct perfctr_context *ctx, const struct perfctr_exit_record *record,
 			 u64 generation)

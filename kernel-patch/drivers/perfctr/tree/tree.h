@@ -2,7 +2,7 @@
 /*
  * The room tree/: contexts, and the trees that they belong to.
  *
- * tree.c	a context and all contexts inherited from it, handled as one
+ * tree.c	a context and all contexts inherited from it, controlled and read as one
  * members.c	births and exits of the members of a tree
  * context.c	life of a context: attached to a thread, detached, freed
  * shared.c	a context that all threads of a tree share
@@ -25,8 +25,17 @@ struct vm_area_struct;
 
 /*
  * tree.c: the calls of a descriptor. They may sleep, and take the tree's lock. A function that
- * returns int fails with -EINTR if the caller is being killed. perfctr_install() takes over the
- * reference to hw, also if it fails.
+ * returns int returns 0 or an errno: -EINTR if the caller is being killed, otherwise the errors of
+ * the ioctl in <linux/perfctr.h>.
+ *
+ * perfctr_open_tree() returns the root of a new tree, stopped, with a reference for the caller.
+ * perfctr_install() takes over the reference to hw even if it fails. perfctr_take_record() takes
+ * the oldest record from the tree. If the caller cannot deliver the record to the user, it passes
+ * record and generation to perfctr_lose_record(). perfctr_tree_close() detaches all members.
+ *
+ * perfctr_set_payer() drops all records of the tree and charges the memory of later ones to owner;
+ * NULL: the tree keeps no more records. perfctr_revoke_tree() stops all members that hold counters.
+ * perfctr_count_holding() returns the number of these members, or 0 if the caller is being killed.
  */
 struct perfctr_context *perfctr_open_tree(struct task_struct *task);	/* or ERR_PTR() */
 int perfctr_install(struct perfctr_context *ctx, struct perfctr_hw_control *hw,
@@ -42,14 +51,14 @@ void perfctr_lose_record(struct perfctr_context *ctx, const struct perfctr_exit_
 int perfctr_open_samples(struct perfctr_context *ctx, struct perfctr_samples_args *args);
 int perfctr_tree_close(struct perfctr_context *ctx);
 void perfctr_set_payer(struct perfctr_tree *tree, struct perfctr_owner *owner);
-int perfctr_revoke_tree(struct perfctr_tree *tree);	/* -EINTR: the caller was killed */
+int perfctr_revoke_tree(struct perfctr_tree *tree);
 u32 perfctr_count_holding(struct perfctr_tree *tree, u64 *counters, s32 *tid);
 
-/* periods.c */
+/* periods.c: as tree.c. perfctr_tree_resume() takes no lock if current is a member. */
 int perfctr_tree_read_periods(struct perfctr_context *ctx, struct perfctr_periods *periods);
 int perfctr_tree_resume(struct perfctr_context *ctx);
 
-/* record.c: from any context, without a lock. True also if there are only lost records. */
+/* record.c: called in any context, without a lock. True also if there are only lost records. */
 bool perfctr_has_records(const struct perfctr_tree *tree);
 
 /*
@@ -57,23 +66,33 @@ bool perfctr_has_records(const struct perfctr_tree *tree);
  *
  * perfctr_tree_prepare_child() allocates the context of current's next child. It returns NULL if
  * the child needs no context of its own, or ERR_PTR(-ENOMEM). perfctr_tree_add_child() takes over
- * that result in any case, and does not sleep. perfctr_leave() takes current out of its tree, and
- * of its mark unless the mark survives an exec. perfctr_tree_remove_member() ends another
- * thread's membership of its tree, as the thread's exit would.
+ * this result, whatever it is, and does not sleep. perfctr_leave() removes current from its tree,
+ * and drops its mark. If current executes a file, a mark made with CAP_PERFMON stays.
+ * perfctr_tree_remove_member() ends another thread's membership of its tree, as the thread's exit
+ * would. It may sleep.
  */
 struct perfctr_context *perfctr_tree_prepare_child(gfp_t gfp);
 void perfctr_tree_add_child(struct task_struct *child, struct perfctr_context *ctx);
 void perfctr_leave(void);
 void perfctr_tree_remove_member(struct task_struct *task);
-/* periods.c: current executes a file. It has not left its tree. */
+/* periods.c: current executes a file, and stays in its tree. Interrupts are on. */
 void perfctr_executes(void);
 
-/* page.c */
+/*
+ * page.c. perfctr_may_rdpmc(), with interrupts off: may mm execute RDPMC in user mode on this CPU?
+ * perfctr_emulate_rdpmc() handles a #GP of user mode; false: not of an RDPMC of a counter.
+ * perfctr_mmap() may sleep. -EINVAL; -EPERM: writable; -EACCES; -EOPNOTSUPP: ctx is shared; -EINTR;
+ * -ENOMEM.
+ */
 bool perfctr_may_rdpmc(struct mm_struct *mm);
 bool perfctr_emulate_rdpmc(struct pt_regs *regs);
 int perfctr_mmap(struct perfctr_context *ctx, struct vm_area_struct *vma);
 
-/* context.c */
+/*
+ * context.c. perfctr_contexts_init() returns 0 or -ENOMEM; perfctr_contexts_exit() requires that no
+ * descriptor is left. perfctr_find() returns a reference, or NULL. perfctr_next_tree() takes a
+ * reference to the next tree, and puts the one to pos; NULL: the first tree, or the end.
+ */
 int perfctr_contexts_init(void);
 void perfctr_contexts_exit(void);
 size_t perfctr_context_bytes(void);

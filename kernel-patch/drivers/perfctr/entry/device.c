@@ -31,7 +31,7 @@
 #include "../kernel/user.h"
 #include "entry.h"
 
-static char revoked;	/* its address is the private_data of a file that has called REVOKE */
+static char revoked;	/* its address is private_data of a file on which REVOKE was called */
 
 static long device_ioctl_info(void __user *user)
 {
@@ -86,8 +86,8 @@ static long device_ioctl_info(void __user *user)
 struct descriptor {
 	struct perfctr_context *ctx;
 	struct perfctr_owner owner;
-	bool owns;		/* made the context; other descriptors may only read it */
-	struct llist_node closing;	/* in the list of this name */
+	bool owns;		/* it made the context; others can only read the context */
+	struct llist_node closing;	/* in the list closing */
 };
 
 /*
@@ -317,7 +317,7 @@ static __poll_t context_poll(struct file *file, struct poll_table_struct *wait)
 	__poll_t events;
 
 	poll_wait(file, &tree->wait, wait);
-	/* Other descriptors cannot take records and samples: they would stay readable. */
+	/* Other descriptors cannot take records and samples, and would stay readable forever. */
 	if (!d->owns)
 		return 0;
 	events = perfctr_has_records(tree) ? EPOLLIN | EPOLLRDNORM : 0;
@@ -338,7 +338,7 @@ static int context_mmap(struct file *file, struct vm_area_struct *vma)
 			  -EPERM;
 }
 
-/* Closes the tree, if d owns it, and frees d. -EINTR: d is not freed, see perfctr_tree_close(). */
+/* Closes the tree if d owns it, and frees d. -EINTR: d is not freed, see perfctr_tree_close(). */
 static int free_descriptor(struct descriptor *d)
 {
 	int err = d->owns ? perfctr_tree_close(d->ctx) : 0;
@@ -391,8 +391,8 @@ static const struct file_operations context_fops = {
 };
 
 /*
- * Makes a context for task. take: if task has a context already, ends that one as task's exit
- * would. The caller has CAP_PERFMON then.
+ * Makes a context for task. take: if task has a context already, ends that context as task's exit
+ * would; the caller has CAP_PERFMON.
  */
 static struct perfctr_context *make_context(struct task_struct *task, bool take)
 {
@@ -456,9 +456,9 @@ static int check_open_args(const struct perfctr_open_args *open)
 }
 
 /*
- * The most memory that a descriptor makes or keeps alive: a context, its tree, and the control, the
- * page and the thresholds that the context may have. Contexts with equal controls share one: each
- * pays for it, because each may be the last.
+ * The most memory that a descriptor allocates or keeps alive: a context, its tree, and the control,
+ * the page and the thresholds that the context may have. Contexts with equal controls share one
+ * struct, and each pays for the struct, because each may be the last to use it.
  */
 static size_t most_descriptor_bytes(void)
 {
@@ -493,8 +493,8 @@ static long device_ioctl_open(const void __user *user)
 }
 
 /*
- * Stops everything that holds counters. Nothing can be started until the descriptor is closed, so
- * that the caller may use the counters in any way meanwhile.
+ * Stops everything that holds counters. Nothing that counts events can be started until this
+ * descriptor of the device is closed: meanwhile the counters are the caller's to use.
  */
 static long device_ioctl_revoke(struct file *file)
 {
@@ -559,7 +559,7 @@ static struct miscdevice device = {
 	.fops = &device_fops,
 };
 
-/* There is no device rather than one with other permissions than the administrator wanted. */
+/* Rather no device than one with other permissions than the administrator wanted. */
 static int __init read_device_mode(void)
 {
 	if (kstrtou16(device_mode, 8, &device.mode) || device.mode > 0777) {
@@ -603,7 +603,7 @@ no_lifecycle:
 }
 module_init(perfctr_init);
 
-/* Called for the module alone, when no descriptor is left. */
+/* Called for the module only, when no descriptor is left. */
 static void __exit perfctr_exit(void)
 {
 	misc_deregister(&device);

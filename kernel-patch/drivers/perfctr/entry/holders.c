@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Holders of counters: the list of them, and their revocation by the administrator. */
+/* Lists the holders of counters, and stops them for the administrator. */
 #include <linux/seq_file.h>
 #include <linux/slab.h>
 #include <linux/uaccess.h>
@@ -12,7 +12,7 @@
 
 #define MAX_ROOM	65536u
 
-/* False: no member of the tree holds counters, or the caller is being killed. */
+/* Returns false if no member of the tree holds counters, or if the caller is being killed. */
 static bool describe_tree(struct perfctr_tree *tree, struct perfctr_holder *holder)
 {
 	holder->type = PERFCTR_HOLDS_CONTEXT;
@@ -23,7 +23,7 @@ static bool describe_tree(struct perfctr_tree *tree, struct perfctr_holder *hold
 	return true;
 }
 
-/* Calls fn for each holder that the caller may see, until fn returns nonzero; returns that or 0. */
+/* Calls fn for each holder that the caller may see. Stops at a nonzero result of fn: returns it. */
 static int walk_holders(perfctr_holder_fn fn, void *arg)
 {
 	struct perfctr_tree *tree = NULL;
@@ -105,8 +105,8 @@ void perfctr_show_holders(struct seq_file *m)
 }
 
 /*
- * Stops all trees and sessions that hold counters. The caller has refused new reservations before:
- * perfctr_refuse(). -EINTR: the caller was killed, and some may go on.
+ * Stops all trees and sessions that hold counters. The caller has refused new reservations by
+ * perfctr_refuse(true). -EINTR: the caller was killed, and some trees or sessions may go on.
  */
 int perfctr_stop_holders(void)
 {

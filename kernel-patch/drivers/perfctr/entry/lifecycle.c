@@ -18,13 +18,13 @@
 #include "entry.h"
 
 /*
- * The states that a dying CPU passes through have no dynamic ones among them, so the driver uses a
- * state of another architecture. A state has one owner: if another driver used it like this first,
- * this one would get -EBUSY, and not load.
+ * The hotplug states of a dying CPU include no dynamic state, so the driver uses a state of another
+ * architecture. A state has one owner: if another driver did the same first, this driver would get
+ * -EBUSY, and not load.
  */
 #define CPUHP_DYING	CPUHP_AP_PERF_XTENSA_STARTING
 
-/* The machine suspends or reboots: no CPU counts, and a CPU that comes online does not begin to. */
+/* The machine suspends or reboots: no CPU counts, nor does a CPU that comes online. */
 static bool suspended;
 
 static bool may_cpu_count(unsigned int cpu)
@@ -35,8 +35,8 @@ static bool may_cpu_count(unsigned int cpu)
 }
 
 /*
- * Runs on the CPU that comes online. The CPU's flags may be old: a CPU that has failed to resume is
- * still marked as paused. Never returns an error, because the kernel would take the CPU down again.
+ * Runs on the CPU that comes online. The CPU's flags may be stale: a CPU that has failed to resume
+ * is still marked as paused. Never returns an error: the kernel would take the CPU offline again.
  */
 static int bring_cpu_online(unsigned int cpu)
 {
@@ -60,8 +60,9 @@ static int take_cpu_offline(unsigned int cpu)
 }
 
 /*
- * Runs on the dying CPU, interrupts off, when sessions and threads have left it. The registers must
- * be given back, because perf_events may be first to use them when the CPU comes online again.
+ * Runs on the dying CPU with interrupts off, after sessions and threads have left the CPU. Gives
+ * the registers back, because perf_events may be the first to use them when the CPU comes online
+ * again.
  */
 static int give_back_registers(unsigned int cpu)
 {
@@ -71,8 +72,8 @@ static int give_back_registers(unsigned int cpu)
 
 /*
  * Counting pauses while devices are suspended: the counters lose their contents, and the time stamp
- * may start from 0 at resume. All threads of user space are frozen at that time, so that no
- * instruction of user mode is missed.
+ * may start from 0 at resume. All threads of user space are frozen at that time, so no instruction
+ * of user mode is missed.
  */
 static void pause_cpu(void *unused)
 {
@@ -87,8 +88,8 @@ static void resume_cpu(void *unused)
 }
 
 /*
- * perfctr_on_all_cpus() takes cpus_read_lock(). A CPU that comes online meanwhile is either online
- * before that, and is called, or comes online after it, and sees suspended as written here.
+ * perfctr_on_all_cpus() takes cpus_read_lock(). A CPU that comes online before that runs the
+ * function. A CPU that comes online afterwards sees suspended as written here.
  */
 static void set_suspended(bool suspend)
 {
@@ -115,7 +116,7 @@ static int __init probe_device(struct platform_device *device)
 	return 0;
 }
 
-/* The driver of a device that exists only for the callbacks of suspend and resume. */
+/* The driver of a device that exists only for its suspend and resume callbacks. */
 static struct platform_driver power_driver = {
 	.driver = {
 		.name = "perfctr",
@@ -123,7 +124,7 @@ static struct platform_driver power_driver = {
 	},
 };
 
-/* Leaves the counters to the next kernel, or the firmware, as this kernel found them. */
+/* Leaves the counters to the next kernel, or to the firmware, as this kernel found them. */
 static int handle_reboot(struct notifier_block *nb, unsigned long event, void *unused)
 {
 	set_suspended(true);

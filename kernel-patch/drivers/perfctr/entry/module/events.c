@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The module: tracepoints take the place of the patch's hooks in the kernel's code. Where there is
- * no tracepoint, the function tracer does: at the fault of an RDPMC, and where perf_events changes
- * CR4.PCE or clears counters that it believes to be its own.
+ * The module: tracepoints take the place of the patch's hooks in the kernel's code. Where the
+ * kernel has no tracepoint, the module uses the function tracer: at the fault of an RDPMC, and
+ * where perf_events changes CR4.PCE or clears counters that it believes to be its own.
  */
 #include <linux/delay.h>
 #include <linux/ftrace.h>
@@ -61,7 +61,7 @@ static void probe_switch(void *unused, bool preempt, struct task_struct *prev,
 	}
 }
 
-/* Since Linux 7 the probe of a tracepoint can be preempted, and is not an RCU reader by itself. */
+/* Since Linux 7 a tracepoint's probe can be preempted, and is not in an RCU read-side section. */
 static bool has_entry(const struct task_struct *task)
 {
 	bool found;
@@ -77,7 +77,7 @@ static void probe_fork(void *unused, struct task_struct *parent, struct task_str
 {
 	struct perfctr_context *ctx;
 
-	/* perf_events has mapped nothing there: fork has copied the parent's permission. */
+	/* perf_events has mapped nothing there, but fork has copied the parent's permission. */
 	if (child->mm && child->mm != parent->mm)
 		atomic_set(&child->mm->context.perf_rdpmc_allowed, 0);
 	if (!has_entry(parent))
@@ -103,8 +103,8 @@ static void run_leave_work(struct callback_head *work)
 }
 
 /*
- * Queues perfctr_leave() for current, which has an entry. The work runs before current goes on in
- * user mode, or before current's parent is told of the exit.
+ * Queues perfctr_leave() for current, which has an entry. The work runs before current returns to
+ * user mode, or before current's parent is notified of the exit.
  */
 static void queue_leave_work(enum task_work_notify_mode mode)
 {
@@ -117,7 +117,7 @@ static void queue_leave_work(enum task_work_notify_mode mode)
 		return;
 	}
 	thread->dropping = true;
-	/* Until the work runs, current may wait for any time: the module must not be unloaded. */
+	/* current may sleep for any time before the work runs: the module must not be unloaded. */
 	thread->holds_module = try_module_get(THIS_MODULE);
 	init_task_work(&thread->leave, run_leave_work);
 	if (task_work_add(current, &thread->leave, mode)) {
@@ -128,7 +128,7 @@ static void queue_leave_work(enum task_work_notify_mode mode)
 	}
 }
 
-/* Called before exit_task_work(), which runs before the parent is told. */
+/* Called before exit_task_work(), which runs the work before the parent is notified. */
 static void probe_exit(void *unused, PERFCTR_EXIT_TELLS)
 {
 	smp_mb();	/* PF_EXITING before the entry; pairs with perfctr_thread_make() */
@@ -136,7 +136,7 @@ static void probe_exit(void *unused, PERFCTR_EXIT_TELLS)
 		queue_leave_work(TWA_NONE);
 }
 
-/* task has executed a file. Its first instruction comes after the queued work. */
+/* task has executed a file. The queued work runs before the file's first instruction. */
 static void probe_exec(void *unused, struct task_struct *task, pid_t old_pid,
 		       struct linux_binprm *bprm)
 {
@@ -175,7 +175,7 @@ static void probe_tick(void *unused, int vector)
 	tick_this_cpu();
 }
 
-/* ... or by that of another timer: the hrtimer that expires is the tick, or expires as often. */
+/* ... or by that of another timer: then an hrtimer expires, the tick's or one as frequent. */
 static void probe_timer(void *unused, PERFCTR_EXPIRY_TELLS)
 {
 	if (in_hardirq())
@@ -206,8 +206,8 @@ static noinline void clear_no_counters(void)
 }
 
 /*
- * While this CPU's counters are the driver's, or have yet to be given back, the counters in which
- * perf_events left counts hold none of them any more: perf_events must not clear them.
+ * While this CPU's counters are the driver's, or have yet to be given back, they no longer hold
+ * what perf_events left in them: perf_events must not clear them.
  */
 static void handle_clear_dirty_entry(unsigned long ip, unsigned long parent_ip,
 				     struct ftrace_ops *ops, struct ftrace_regs *fregs)
@@ -219,7 +219,7 @@ static void handle_clear_dirty_entry(unsigned long ip, unsigned long parent_ip,
 static void learn_settings(struct work_struct *work);
 static DECLARE_DELAYED_WORK(learn_work, learn_settings);
 
-/* The setting's file shows a change some time after CR4 does. */
+/* The file of the setting shows a change some time after CR4.PCE has changed. */
 #define LEARN_AFTER	(HZ / 10)
 
 static void learn_settings(struct work_struct *work)
@@ -231,7 +231,10 @@ static void learn_settings(struct work_struct *work)
 
 static bool telling;	/* between begin_events() and end_events() */
 
-/* The kernel is about to set or clear CR4.PCE of this CPU: for a mapping, or for all processes. */
+/*
+ * The kernel is about to set or clear CR4.PCE of this CPU, because perf_events has mapped a page or
+ * the administrator has changed the setting for all processes.
+ */
 static void handle_update_pce_entry(unsigned long ip, unsigned long parent_ip,
 				    struct ftrace_ops *ops, struct ftrace_regs *fregs)
 {
@@ -249,12 +252,12 @@ static void handle_update_pce_entry(unsigned long ip, unsigned long parent_ip,
 }
 
 /*
- * The tracer calls a function with preemption off, and not recursively. While a function is
- * registered, the administrator cannot switch the tracer off, and while the tracer is off, none can
- * be registered: otherwise a thread whose RDPMC is not emulated would be killed.
+ * RECURSION: the tracer calls a handler with preemption off, and not recursively. PERMANENT: the
+ * administrator cannot switch the tracer off while a handler is registered, and none can be
+ * registered while the tracer is off. Otherwise RDPMC would not be emulated, and kill the thread.
  */
 #define ENTRY_FLAGS	(FTRACE_OPS_FL_RECURSION | FTRACE_OPS_FL_PERMANENT)
-/* For a function that changes where the kernel goes on. */
+/* For a handler that makes the kernel run another function instead of the traced one. */
 #define WAY_FLAGS	(ENTRY_FLAGS | FTRACE_OPS_FL_SAVE_REGS | FTRACE_OPS_FL_IPMODIFY)
 
 static struct entry {
@@ -293,9 +296,9 @@ static int register_entry(struct entry *entry)
 }
 
 /*
- * Called at each first use. The entries stay registered until the module is unloaded: unregistering
- * waits until every thread that can run has run, and a user who counts again must not have to wait
- * for that. The traced functions are seldom called.
+ * Called whenever the first user begins to count. The entries stay registered until the module is
+ * unloaded: unregistering waits until every runnable thread has run, and a user who counts again
+ * must not wait for that. The traced functions are seldom called.
  */
 static int register_entries(void)
 {
@@ -333,7 +336,7 @@ static struct probe {
 	{ "hrtimer_expire_entry", probe_timer },
 };
 
-/* The compiler refuses a kernel if its tracepoints have different parameters. */
+/* Does not compile for a kernel in which one of these tracepoints has other parameters. */
 static inline void __maybe_unused check_probes(void)
 {
 	check_trace_callback_type_sched_switch(probe_switch);
@@ -436,9 +439,9 @@ int perfctr_events_init(void)
 }
 
 /*
- * No descriptor is left: threads can only have dead marks. The thread that has removed
- * the last entry from the table may have been preempted in this module's code, before its
- * perfctr_hooks_put() returns: hence synchronize_rcu_tasks().
+ * No descriptor is left: threads can only have dead marks. The thread that has removed the last
+ * entry from the table may have been preempted in this module's code before perfctr_hooks_put()
+ * returns. synchronize_rcu_tasks() waits until that thread has left the code.
  */
 void perfctr_events_exit(void)
 {

@@ -18,8 +18,8 @@ void perfctr_events_exit(void)
 }
 
 /*
- * current, which has a context, creates task. Does everything that can fail or sleep, and leaves
- * the child's context in task. 0 or -ENOMEM.
+ * current, which has a context, is creating task. Does everything that can fail or sleep, and
+ * leaves the child's context in task. 0 or -ENOMEM.
  */
 int perfctr_prepare_child_task(struct task_struct *task)
 {
@@ -31,7 +31,7 @@ int perfctr_prepare_child_task(struct task_struct *task)
 	return 0;
 }
 
-/* The creation of task cannot fail any more. The caller holds locks: this must not sleep. */
+/* The creation of task cannot fail any more. The caller holds locks, so nothing here may sleep. */
 void perfctr_add_child_task(struct task_struct *task)
 {
 	struct perfctr_context *ctx = task->thread.perfctr.context;
@@ -48,7 +48,7 @@ void perfctr_exec_task(bool follows)
 		perfctr_leave();
 }
 
-/* task is current, which exits, or a thread whose creation has failed. */
+/* task is current, which exits, or a thread whose creation has failed after it was prepared. */
 void perfctr_detach_task(struct task_struct *task)
 {
 	if (task == current) {

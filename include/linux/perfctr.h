@@ -12,8 +12,8 @@
  * one mark.  The threads and processes that it creates are born with the mark;
  *
  * a session (PERFCTR_IOC_SESSION), which counts on CPUs: all threads that run there, or only
- * threads that bear its mark.  No context uses the session's counters, and no other
- * session of the same CPUs does.
+ * threads that bear its mark.  No context uses the session's counters, nor does another session of
+ * the same CPUs.
  *
  * Every struct begins with its own size in bytes, set by the caller, so that it can grow: the
  * kernel accepts a longer struct if the part that it does not know is zero (otherwise E2BIG), and
@@ -33,7 +33,7 @@
 #define PERFCTR_MAX_COUNTERS	32		/* events in one control */
 #define PERFCTR_MAX_KINDS	4		/* of cores in one machine */
 #define PERFCTR_FIXED		0x40000000u	/* + n: fixed counter n */
-#define PERFCTR_FAST		0x80000000u	/* + n: RDPMC gives the low 32 bits, sooner */
+#define PERFCTR_FAST		0x80000000u	/* + n: RDPMC is faster, gives the low 32 bits */
 #define PERFCTR_PAGE_SIZE	4096		/* bytes of a context's state page, at offset 0 */
 
 /* perfctr_pmu_info.features */
@@ -65,7 +65,7 @@
 /* perfctr_pmu_info.holder: the part of the kernel that has the hardware counters now */
 #define PERFCTR_HOLDER_NONE	0
 #define PERFCTR_HOLDER_PERFCTR	1	/* this driver, for contexts and sessions */
-#define PERFCTR_HOLDER_OTHER	2	/* perf_events or the NMI watchdog: control gives EBUSY */
+#define PERFCTR_HOLDER_OTHER	2	/* perf_events or the NMI watchdog: a start gets EBUSY */
 #define PERFCTR_HOLDER_ASK	0xffffffffu	/* in: accepted, without effect */
 
 /*
@@ -105,16 +105,18 @@ struct perfctr_pmu_info {
 	__u32 cost_wrmsr;	/* to a counter */
 	__u32 pmu;		/* PERFCTR_PMU_* */
 	__u32 mute_cpus;	/* CPUs that are online and count no events */
-	__u64 evntsel_user;	/* bits of evntsel that ask for user mode; 0: in evntsel2 */
+	/* Bits that select user or kernel mode; all four 0: every event counts in both modes */
+	__u64 evntsel_user;
 	__u64 evntsel_kernel;
-	__u64 evntsel2_user;	/* both 0: every event counts in user and kernel mode */
+	__u64 evntsel2_user;
 	__u64 evntsel2_kernel;
+	/* Bits that may be set in these fields of perfctr_control; 0 except on a Pentium 4 */
 	__u64 p4_pebs_enable_allowed;
 	__u64 p4_pebs_matrix_vert_allowed;
 	/* Bit n: general counter n; bit PERFCTR_FIXED_BIT + n: fixed counter n */
 	__u64 context_counters;	/* used by contexts; further contexts may use them too */
 	__u64 session_counters;	/* used by sessions, each on its CPUs; no context may use them */
-	__u32 user_session_counters;	/* that a user's unprivileged sessions may have */
+	__u32 user_session_counters;	/* most that a user's unprivileged sessions may have */
 	__u32 n_kinds;		/* of cores; 0: all CPUs are alike */
 	__u64 disturbances;	/* times the driver found that others had written to the counters */
 	struct perfctr_kind kind[PERFCTR_MAX_KINDS];
@@ -150,8 +152,8 @@ struct perfctr_open_args {
 struct perfctr_event_control {
 	__u32 counter;		/* RDPMC index */
 	__u32 flags;		/*
-				 * in a session 0 or PERFCTR_EVENT_POLICY and a policy, else 0 or
-				 * PERFCTR_EVENT_STOP
+				 * in a session: 0, or PERFCTR_EVENT_POLICY and a policy; in a
+				 * context: 0 or PERFCTR_EVENT_STOP
 				 */
 	__u64 evntsel;		/*
 				 * event select register (SDM volume 3, 20.2.1.1; AMD PERF_CTL).
@@ -159,7 +161,7 @@ struct perfctr_event_control {
 				 */
 	__u64 evntsel2;		/* second event select word if the PMU has one, else 0 */
 	__u64 period;		/*
-				 * the counter interrupts each time that it has counted so many
+				 * the counter interrupts each time it has counted this many
 				 * events; 0: never.  Needs PERFCTR_FEATURE_INTERRUPT.  At most
 				 * 2^63 - 1
 				 */
@@ -168,9 +170,10 @@ struct perfctr_event_control {
 				 * Needs PERFCTR_FEATURE_SIGNAL.  0: no signal
 				 */
 	__u32 kinds;		/*
-				 * on a hybrid machine: bit k set, the event is one of cores of kind
-				 * k and counts on no other cores.  0: an architectural event (SDM
-				 * volume 3, 20.2.1.2) of all kinds, on a counter that all have
+				 * on a hybrid machine: if bit k is set, the event counts on cores
+				 * of kind k, and on no kind whose bit is clear.  0: an
+				 * architectural event (SDM volume 3, 20.2.1.2), which counts on all
+				 * kinds, on a counter that all kinds have
 				 */
 };
 
@@ -183,21 +186,22 @@ struct perfctr_event_control {
 
 /*
  * The signal at the end of a period has this si_code, and a mask in si_pid: bit i is set if a
- * period of event[i] is over.  The signal is for that thread alone, and comes before the thread
- * executes another instruction of user mode.  If the thread is in a system call, the signal is sent
- * when the call returns.  A call that stops or is traced meanwhile, io_uring_enter() and KVM_RUN
- * get it earlier, and may end with EINTR as by any signal.  A period that ends before an earlier
- * signal has come gets no signal of its own, but is counted all the same (PERFCTR_IOC_PERIODS).
+ * period of event[i] is over.  Only the counted thread gets the signal, before it executes another
+ * instruction of user mode.  If the thread is in a system call, the signal is sent when the call
+ * returns.  There are exceptions: a call in which the thread is stopped or traced, io_uring_enter()
+ * and KVM_RUN get the signal earlier, and may fail with EINTR as after any signal.  If several
+ * periods end before the signal is sent, and their events have the same signal number, the thread
+ * gets one signal.  PERFCTR_IOC_PERIODS reports each of these periods.
  *
  * Threads that the thread creates in its process get signals too, if they inherit the control, and
- * each of them waits for itself.  Other processes, and programs after an exec, are counted without
- * signals and waits: an exec ends the wait.
+ * the wait of one does not stop the others.  Other processes, and programs after an exec, are
+ * counted without signals and waits: an exec ends the wait.
  */
 #define PERFCTR_SI_OVERFLOW	80
 
 /*
  * The events that a context counts: event[i] is virtual counter i of the context.  If the kernel
- * refuses a control nothing changes, and counting goes on under the old control.  If a particular
+ * refuses a control, nothing changes, and counting goes on under the old control.  If a particular
  * event is the cause, the kernel writes bad_event and bad_reason; the caller sets both to 0.
  */
 struct perfctr_control {
@@ -215,8 +219,8 @@ struct perfctr_control {
 #define PERFCTR_CONTROL_STOPPED	(1u << 0)	/* install, but wait for PERFCTR_IOC_START */
 /*
  * All processes and threads that the thread creates from now on, and all that these create, get
- * contexts of their own with the same control, which count from 0.  They are the members of the
- * thread's tree.
+ * contexts of their own with the same control, which count from 0.  These contexts and the thread's
+ * are the members of the thread's tree.
  */
 #define PERFCTR_CONTROL_INHERIT	(1u << 1)
 #define PERFCTR_CONTROL_EXIT_RECORDS (1u << 2)	/* keep a record of each member that exits */
@@ -224,16 +228,16 @@ struct perfctr_control {
  * With INHERIT and without EXIT_RECORDS, else EINVAL: all members share the one context, which has
  * sums for each CPU.  A switch between two members changes nothing, and a member costs no memory.
  * Only the tree's totals exist: READ with another scope than TREE, and mmap(), are refused with
- * EOPNOTSUPP; a page that is mapped already shows a stopped context with all sums 0.  For OPEN, a
- * member that is not the root has a context (EEXIST), but none that could be read (ENOENT).
+ * EOPNOTSUPP; a page that is mapped already shows a stopped context with all sums 0.  OPEN of a
+ * member other than the root fails: with CREATE with EEXIST, without it with ENOENT.
  * perfctr_counts.switches is the number of times that a CPU began to count the tree; migrations is
  * 0.
  */
 #define PERFCTR_CONTROL_TOTALS	(1u << 3)
 /*
- * The first period of each event in each thread is shorter by a random part, so that threads that
- * count less than a period have their share of the periods: on average, the number of periods that
- * are over in all threads of a tree together is their count divided by the period.  Not with
+ * The first period of each event in each thread is shorter by a random part.  This gives threads
+ * that count less than a period their share of the periods: on average, the number of periods that
+ * are over in all threads of a tree is the count of these threads divided by the period.  Not with
  * TOTALS.
  */
 #define PERFCTR_CONTROL_PHASE	(1u << 4)
@@ -261,17 +265,17 @@ struct perfctr_control {
 #define PERFCTR_BAD_KIND	16	/* no such kind, or no kinds and not architectural */
 #define PERFCTR_BAD_PERIOD	17	/* not for a session, TOTALS or this machine; or too long */
 /*
- * signal is more than 64; or there is a signal, or PERFCTR_EVENT_STOP, without a period or in a
- * session.  EACCES: the caller may not send signals to the thread, see CONTROL.
+ * signal is more than 64; or the event has a signal or PERFCTR_EVENT_STOP, but no period, or is of
+ * a session.  EACCES: the caller may not send signals to the thread, see CONTROL.
  */
 #define PERFCTR_BAD_SIGNAL	18
 
 /*
  * Sums, exact at the moment of the call, also those of a thread that runs on another CPU.
  *
- * When a member of a tree exits, its own sums and its children's are added to the children's sums
- * of the nearest member above it that has not exited, or of the tree's root, before its parent's
- * wait() can return.
+ * When a member of a tree exits, its own sums and its children's sums are added to the children's
+ * sums of the nearest member above it that has not exited, or else of the tree's root.  This
+ * happens before wait() for the member can return.
  */
 struct perfctr_counts {
 	__u32 size;
@@ -304,24 +308,23 @@ struct perfctr_counts {
 #define PERFCTR_COUNTS_CONSISTENT (1u << 2)
 /*
  * Since the last control the administrator has stopped the counting to free the counters
- * (PERFCTR_IOC_REVOKE).  The sums are right, but of a shorter time.
+ * (PERFCTR_IOC_REVOKE).  The sums are right, but cover a shorter time.
  */
 #define PERFCTR_COUNTS_REVOKED	(1u << 3)
 /*
  * Another part of the kernel, or a user, wrote to the counters while they counted: the sums are
- * wrong.  The next timer tick notices that, restores the registers, and sets the flag for the
- * contexts and sessions that the CPU counts at that moment.  The flag cannot be set for a context
- * that was counted there after the write, but was switched away before the tick.
+ * wrong.  The next timer tick detects the write, restores the registers, and sets the flag for the
+ * contexts and sessions that the CPU counts at that moment.  A context that was counted there after
+ * the write, but was switched away before the tick, does not get the flag.
  *
  * The flag is also set if a thread ran on a mute CPU (perfctr_pmu_info.mute_cpus): the events of
  * that time are missing.  A session does not count the time there, either.
  */
 #define PERFCTR_COUNTS_DISTURBED (1u << 4)
 /*
- * A thread that should have inherited the context, or the mark of a session, did not
- * inherit it for want of memory: the counts of that thread and of its children are missing.
- * Without PERFCTR_FEATURE_MODULE such a fork fails with ENOMEM, unless the inheritance began during
- * the fork.
+ * A thread that should have inherited the context, or the mark of a session, did not inherit it for
+ * want of memory: the counts of that thread and of its children are missing.  If the driver is not
+ * a module, such a fork fails with ENOMEM, unless the inheritance began during the fork.
  */
 #define PERFCTR_COUNTS_INCOMPLETE (1u << 5)
 #define PERFCTR_COUNTS_WAITING	(1u << 6)	/* a thread waits: see PERFCTR_EVENT_STOP */
@@ -336,11 +339,11 @@ struct perfctr_periods {
 	__u32 scope;		/* in: PERFCTR_SCOPE_* */
 	__u32 n_counters;	/* out: valid entries of over[]; 0: no event has a period */
 	__u32 reserved;
-	__u64 late;		/* of all of these: found without an interrupt, see perfctr(4) */
+	__u64 late;		/* periods that no interrupt reported, of all events: perfctr(4) */
 	__u64 over[PERFCTR_MAX_COUNTERS];	/* 0 for an event without a period */
 	/*
-	 * Signals that could not be sent: a signal below SIGRTMIN because one of its number was
-	 * already pending, another one because the user had as many pending as
+	 * Signals that could not be sent: a signal below SIGRTMIN because a signal of the same
+	 * number was pending already, any other because the user had as many signals pending as
 	 * RLIMIT_SIGPENDING allows.
 	 */
 	__u64 lost_signals;
@@ -363,12 +366,15 @@ struct perfctr_exit_record {
  * One virtual counter, or the virtual time stamp, as the thread itself reads it:
  *	t = ticket; b = bias; v = b + RDPMC(low half of t); valid if recheck == t then
  * ticket changes whenever bias does, and whenever the thread is switched; values repeat after 2^32
- * changes.  recheck differs from it while the hardware counter does not count for the context.
- * RDPMC's upper half, EDX, is 0: the kernel sets a counter to 0 before its value has 32 bits.
- * While an event has a period no counter of the context can be read this way: recheck always
+ * changes.  recheck differs from ticket while the hardware counter does not count for the context.
+ * RDPMC's upper half, EDX, is 0: the kernel clears a counter before its value needs more than 32
+ * bits.
+ *
+ * While an event has a period, no counter of the context can be read this way: recheck always
  * differs, and PERFCTR_PAGE_STARTED and _RDPMC are not set.  The sums go on, and the time stamp can
  * be read.
- * While the thread runs on a mute CPU recheck always differs, too, and PERFCTR_PAGE_STARTED is not
+ *
+ * While the thread runs on a mute CPU, recheck always differs, too, and PERFCTR_PAGE_STARTED is not
  * set; PERFCTR_PAGE_RDPMC stays as it is.
  */
 struct perfctr_page_counter {
@@ -382,9 +388,9 @@ struct perfctr_page_counter {
  * The state page: mapped read-only, PERFCTR_PAGE_SIZE bytes at offset 0 of a context.
  *
  * A session has one for each CPU, all in one mapping (struct perfctr_session_args): the counts of
- * that CPU until its last timer tick, or until its gate closed.  Its sums are read under seq, as
- * those of a stopped context: PERFCTR_PAGE_STARTED and _RDPMC are not set and recheck always
- * differs, because RDPMC would read the reader's CPU.  switches: how often the gate opened.
+ * that CPU until its last timer tick, or until its gate closed.  The sums of such a page are read
+ * under seq, as those of a stopped context: PERFCTR_PAGE_STARTED and _RDPMC are not set and recheck
+ * always differs, because RDPMC would read the reader's CPU.  switches: how often the gate opened.
  */
 struct perfctr_page {
 	__u32 size;		/* bytes in use */
@@ -400,7 +406,7 @@ struct perfctr_page {
 	struct perfctr_page_counter counter[PERFCTR_MAX_COUNTERS];
 	__u32 kind;		/* kind of the core where the thread last ran; 0: all are alike */
 	__u32 reserved2;
-	__u64 kind_tsc[PERFCTR_MAX_KINDS + 1];	/* parts of tsc; the part of kind is the rest */
+	__u64 kind_tsc[PERFCTR_MAX_KINDS + 1];	/* parts of tsc; [kind]: tsc less all others */
 };
 
 /* perfctr_page.kind while the thread runs on a mute CPU (perfctr_pmu_info.mute_cpus). */
@@ -408,8 +414,8 @@ struct perfctr_page {
 #define PERFCTR_PAGE_STARTED	(1u << 0)	/* the context counts whenever the thread runs */
 /*
  * RDPMC does not fault while the page is mapped.  Not set if the processor has no RDPMC, or if the
- * control has a counter that some kind of core lacks: on such a core the kernel executes RDPMC for
- * the thread.
+ * control has a counter that some kind of core lacks: on such a core RDPMC faults, and the kernel
+ * executes it for the thread.
  */
 #define PERFCTR_PAGE_RDPMC	(1u << 1)
 #define PERFCTR_PAGE_DISTURBED	(1u << 2)	/* as PERFCTR_COUNTS_DISTURBED */
@@ -433,7 +439,7 @@ struct perfctr_page {
 struct perfctr_open_mark_args {
 	__u32 size;
 	__u32 flags;		/* 0 */
-	__u64 id;		/* out: number of the mark, which no later mark gets */
+	__u64 id;		/* out: number of the mark; no later mark gets the same */
 };
 
 /* PERFCTR_IOC_MARK: sets, clears or shows the mark of threads. */
@@ -444,7 +450,7 @@ struct perfctr_mark_args {
 	__s32 tid;		/* in the caller's pid namespace; 0: the caller */
 	__s32 mark;		/* SET, CLEAR: descriptor of the mark; CLEAR: -1 for any mark */
 	__u32 changed;		/* out: number of threads whose mark has changed */
-	__u64 id;		/* out: GET: id of thread tid's mark, 0: no mark */
+	__u64 id;		/* out, GET: id of the mark of thread tid, 0: no mark */
 };
 
 #define PERFCTR_MARK_SET	1
@@ -502,13 +508,14 @@ struct perfctr_ring {
 
 /*
  * One record: the session's counts on this CPU when a thread of the mark was switched in or out,
- * or at a tick.  Between two records the CPU ran the thread that the first one names.
+ * or at a tick.  Between two records the CPU ran the thread that the first one names.  tgid and tid
+ * are in the pid namespace in which the session was opened.
  */
 struct perfctr_trace_record {
 	__u64 time;		/* time stamp counter */
 	__u32 type;		/* PERFCTR_TRACE_* */
-	__s32 tgid;		/* of the thread that runs from now on, in the pid namespace in */
-	__s32 tid;		/* which the session was opened; 0: a thread without the mark */
+	__s32 tgid;		/* process of the thread that runs from now on */
+	__s32 tid;		/* this thread; 0: a thread without the mark */
 	__u32 lost;		/* records lost between the one before and this one */
 	__u64 tsc;
 	__u64 counter[];	/* n_counters of the control */
@@ -531,12 +538,12 @@ struct perfctr_samples_args {
 	__u32 depth;		/* with CHAIN: addresses at most, 1 to PERFCTR_MAX_DEPTH; else 0 */
 	__u32 watermark;	/* POLLIN when a ring has so many records; 0: half its room */
 	__u32 jitter;		/*
-				 * percent of the period, 0 to 100: the end of the nth period comes
-				 * up to so much later than n periods, at random each time
+				 * percent of the period, 0 to 100: the nth period ends later than
+				 * after n periods of events, by a random part of up to so much
 				 */
 	__u32 n_cpus;		/* out: number of rings */
 	__u32 ring_bytes;	/* out: to map of each ring */
-	__u64 max_samples;	/* of a control; sampling ends with the last one.  0: no end */
+	__u64 max_samples;	/* of a control; sampling ends after this many.  0: no end */
 	__u64 seed;		/* of jitter and PERFCTR_CONTROL_PHASE; 0: another each time */
 };
 
@@ -571,7 +578,7 @@ struct perfctr_sample {
 /* ip is an address of the kernel; the event counts kernel mode */
 #define PERFCTR_SAMPLE_KERNEL	(1u << 0)
 /*
- * The interrupt came when the thread was already in the kernel, and the event does not count kernel
+ * The interrupt came when the thread was already in the kernel, but the event does not count kernel
  * mode: ip is where user mode goes on.
  */
 #define PERFCTR_SAMPLE_SKIDDED	(1u << 1)
@@ -597,7 +604,7 @@ struct perfctr_sampled {
 	__u32 reserved;
 	__u64 samples;		/* samples written to the rings */
 	__u64 lost;		/* samples for which there was no room */
-	__u64 lost_weight[PERFCTR_MAX_COUNTERS];	/* sum of the weights of these, by event */
+	__u64 lost_weight[PERFCTR_MAX_COUNTERS];	/* sum of their weights, by event */
 };
 
 /* max_samples have been written.  Ends of periods after that are in none of these numbers. */
@@ -635,10 +642,10 @@ struct perfctr_holders {
 };
 
 /*
- * Call numbers do not include a size, because the structs carry theirs.  The argument points to the
- * struct that is named.  Calls 0x20 to 0x2f are for the device; 0x30 to 0x3f for a context, and for
- * a session under the same names; 0x40 to 0x47 for a mark; 0x48 to 0x4f for a context or a session
- * with rings.  INFO is 0x20 in all versions.
+ * Call numbers do not include a size, because each struct has its own in size.  The argument points
+ * to the struct that is named.  Calls 0x20 to 0x2f are for the device; 0x30 to 0x3f for a context,
+ * and for a session under the same names; 0x40 to 0x47 for a mark; 0x48 to 0x4f for a context or a
+ * session with rings.  INFO is 0x20 in all versions.
  */
 #define PERFCTR_IOC_MAGIC	0xd0
 
@@ -648,14 +655,14 @@ struct perfctr_holders {
  * INFO (struct perfctr_pmu_info): EFAULT, EINVAL, E2BIG.
  *
  * OPEN (struct perfctr_open_args) returns a close-on-exec descriptor.  With CREATE the descriptor
- * owns the context: when it is closed for the last time, and no page is mapped by it, the context
- * and all members of its tree are detached from their threads.  Without CREATE it can only READ and
- * be mapped.  TAKE needs CAP_PERFMON, else EPERM.  EACCES (the caller may not ptrace the thread and
- * does not have CAP_PERFMON, or perf_event_paranoid or a security module forbids perf_events),
- * EEXIST, ENOENT (no context, no CREATE), ESRCH (there is no such thread, or it exits), EINVAL,
- * E2BIG, EFAULT, EINTR, EMFILE (also if the user has as much memory as the parameter user_kb
- * allows), ENXIO (the driver is a module, and the kernel's function tracer is off; also OPEN_MARK
- * and SESSION), ENOMEM.
+ * owns the context: when it is closed for the last time, and no page is mapped through it, the
+ * context and all members of its tree are detached from their threads.  Without CREATE it only
+ * allows READ, GET_CONTROL, PERIODS, poll() and mmap() of the state page.  TAKE needs CAP_PERFMON,
+ * else EPERM.  EACCES (the caller may not ptrace the thread and does not have CAP_PERFMON, or
+ * perf_event_paranoid or a security module forbids perf_events), EEXIST, ENOENT (no context, no
+ * CREATE), ESRCH (there is no such thread, or it exits), EINVAL, E2BIG, EFAULT, EINTR, EMFILE (also
+ * if the user has as much memory as the parameter user_kb allows), ENXIO (the driver is a module,
+ * and the kernel's function tracer is off; also OPEN_MARK and SESSION), ENOMEM.
  */
 #define PERFCTR_IOC_INFO	_IO(PERFCTR_IOC_MAGIC, 0x20)
 #define PERFCTR_IOC_OPEN	_IO(PERFCTR_IOC_MAGIC, 0x21)
@@ -667,16 +674,16 @@ struct perfctr_holders {
  * open.  poll() returns POLLIN if threads have borne the mark and none does any more.  EINVAL,
  * E2BIG, EFAULT, EMFILE, ENOMEM.
  *
- * MARK (struct perfctr_mark_args).  To set or clear a mark the caller must be allowed to trace the
- * threads, or have CAP_PERFMON, else EACCES; to get it, the caller must be able to see the thread.
- * Threads and processes that are created during the call are marked too.  If the creator got the
- * mark after it had begun to create a thread, the new thread may lack the mark.  A thread that runs
- * on another CPU has the mark at once.  A mark made without CAP_PERFMON loses a thread that
- * executes a file which changes its ids, or which it may not read.  EBUSY (SET: some thread bears
- * another mark; nothing is changed unless the thread got that mark during the call), EAGAIN (each
- * of 100 searches has changed a thread: somebody undoes the changes, or threads are created faster
- * than they are found), ESRCH (all threads of scope have exited), EBADF (not a mark), EINVAL,
- * E2BIG, EFAULT, EINTR, ENOMEM.
+ * MARK (struct perfctr_mark_args).  To set or clear a mark, the caller must be allowed to trace the
+ * threads, or have CAP_PERFMON, else EACCES; to get a thread's mark, the caller must be able to see
+ * the thread.  Threads and processes that are created during the call are marked too.  If the
+ * creator got the mark after it had begun to create a thread, the new thread may lack the mark.  A
+ * thread that runs on another CPU has the mark at once.  A mark made without CAP_PERFMON loses a
+ * thread that executes a file which changes its ids, or which it may not read.  EBUSY (SET: some
+ * thread bears another mark; nothing is changed unless the thread got that mark during the call),
+ * EAGAIN (each of 100 searches has changed a thread: somebody undoes the changes, or threads are
+ * created faster than they are found), ESRCH (all threads of scope have exited), EBADF (not a
+ * mark), EINVAL, E2BIG, EFAULT, EINTR, ENOMEM.
  *
  * SESSION (struct perfctr_session_args) returns a close-on-exec descriptor.  EACCES (without
  * CAP_PERFMON a session must have a mark, and a policy that excludes kernel mode and unmarked
@@ -687,26 +694,26 @@ struct perfctr_holders {
 #define PERFCTR_IOC_SESSION	_IO(PERFCTR_IOC_MAGIC, 0x25)
 /*
  * HOLDERS (struct perfctr_holders) lists the holders of the counters: all of them for a caller with
- * CAP_PERFMON, otherwise those of the caller's user.  EINVAL, E2BIG, EFAULT.
+ * CAP_PERFMON, otherwise those of the caller's user.  EINVAL, E2BIG, EFAULT, ENOMEM.
  *
- * REVOKE (no argument) stops all contexts and sessions that count events.  None can be started
- * (EBUSY) until this descriptor of the device is closed.  EACCES (without CAP_PERFMON); EINTR: the
- * caller was killed, and some go on.
+ * REVOKE (no argument) stops all contexts and sessions that count events.  None of them can be
+ * started (EBUSY) until this descriptor of the device is closed.  EACCES (without CAP_PERFMON),
+ * EINTR (the caller was killed, and some contexts or sessions go on).
  */
 #define PERFCTR_IOC_HOLDERS	_IO(PERFCTR_IOC_MAGIC, 0x26)
 #define PERFCTR_IOC_REVOKE	_IO(PERFCTR_IOC_MAGIC, 0x27)
 
 /*
- * On a context:
+ * On a context (most calls also fail with EINTR if the caller is being killed):
  *
  * CONTROL (struct perfctr_control) checks the control, replaces the old one, clears all sums and
- * starts.  Members of a tree that an earlier control made are detached, also if the thread exits
- * meanwhile (ESRCH) and the earlier control had TOTALS.  Signals to another process's thread need
- * CAP_PERFMON and CAP_KILL, or the right to ptrace the thread.  EMFILE (TOTALS: as OPEN), EINVAL,
- * EACCES (see bad_reason), EBUSY (another subsystem has the counters, or see bad_reason; perfctr
- * holds them only while something is started), ENODEV (events, but no known PMU), EPERM (opened
- * without CREATE), ESRCH (the thread has exited, or has executed a file that changes its ids or
- * that it may not read), E2BIG, EFAULT, ENOMEM.
+ * starts.  Members of a tree that an earlier control made are detached.  If the earlier control had
+ * TOTALS, they are detached even if CONTROL fails because the thread exits meanwhile (ESRCH).
+ * Signals to another process's thread need CAP_PERFMON and CAP_KILL, or the right to ptrace the
+ * thread.  EMFILE (TOTALS: as OPEN), EINVAL, EACCES (see bad_reason), EBUSY (another subsystem has
+ * the counters, or see bad_reason; perfctr holds them only while something is started), ENODEV
+ * (events, but no known PMU), EPERM (opened without CREATE), ESRCH (the thread has exited, or has
+ * executed a file that changes its ids or that it may not read), E2BIG, EFAULT, ENOMEM.
  *
  * START and STOP (no argument) continue and pause the counting of the thread and of all members
  * below it; sums stay.  EINVAL (START without a control), EBUSY (START: as for CONTROL), ESRCH (all
@@ -727,9 +734,9 @@ struct perfctr_holders {
  *
  * PERIODS (struct perfctr_periods; in: size and scope): EACCES, EINVAL, E2BIG, EFAULT, EINTR.
  *
- * RESUME (no argument): if the calling thread is a member of the tree, it stops waiting and goes on
- * counting; if it is no member, all members do so.  EALREADY (none waits), ESRCH (all have exited),
- * EPERM, EINTR.
+ * RESUME (no argument) ends the wait of the calling thread, or, if that thread is no member of the
+ * tree, the waits of all members.  They count again.  EALREADY (none waits), ESRCH (all have
+ * exited), EPERM, EINTR.
  *
  * SAMPLES (struct perfctr_samples_args), before the first control.  If the caller may count kernel
  * mode at the time of this call, events of kernel mode can be sampled later, and only callers that
@@ -740,18 +747,19 @@ struct perfctr_holders {
  * already), EOPNOTSUPP (no PERFCTR_FEATURE_INTERRUPT), EACCES (without CAP_PERFMON a ring has room
  * for at most 65536 bytes), EMFILE (as OPEN), EINVAL, E2BIG, EFAULT, EINTR, ENOMEM.
  *
- * SAMPLED (struct perfctr_sampled; in: size alone): EPERM, ENOENT (no SAMPLES before), EINVAL,
- * E2BIG, EFAULT.
+ * SAMPLED (struct perfctr_sampled; in: size alone): EPERM, ENOENT (no SAMPLES before), EACCES
+ * (there may be samples of kernel mode, which the caller may not count), EINVAL, E2BIG, EFAULT.
  *
- * CONSUME (struct perfctr_consume): EPERM, EINVAL (also: no SAMPLES before), E2BIG, EFAULT, EINTR.
+ * CONSUME (struct perfctr_consume): EPERM, EINVAL (also: no SAMPLES before), E2BIG, EFAULT.
  */
 /*
  * On a mark:
  *
  * MEMBERS (struct perfctr_members_args): EINVAL, E2BIG, EFAULT, ENOMEM.
  *
- * ENTER and LEAVE (no argument) set and clear the mark of the calling thread: a code segment with
- * one entry and any number of exits.  EBUSY (it bears another mark).
+ * ENTER and LEAVE (no argument) set and clear the mark of the calling thread, around a segment of
+ * code with one entry and any number of exits.  ENTER: EBUSY (the thread bears another mark),
+ * ENOMEM.  LEAVE does not fail.
  *
  * On a session:
  *
@@ -767,7 +775,7 @@ struct perfctr_holders {
  * ENXIO if SESSION named a CPU that counts no events (a session of all CPUs leaves that CPU out,
  * and has PERFCTR_COUNTS_DISTURBED).  They fail with ENOSPC, and change nothing, if the maximum
  * number of sessions is started: 16 in all; without CAP_PERFMON 8, with half of the counters.  They
- * fail with EMFILE without that reason, and change nothing, if 4 of these 8 are the user's.
+ * fail with EMFILE and bad_reason 0, and change nothing, if 4 of these 8 are the user's.
  *
  * CONSUME (struct perfctr_consume): EINVAL, E2BIG, EFAULT.
  */

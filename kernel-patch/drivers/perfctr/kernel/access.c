@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Permission to access a thread, and the lock under which it lasts. */
+/* Permission to access a thread, and the lock that keeps it valid. */
 #include <linux/capability.h>
 #include <linux/perf_event.h>
 #include <linux/sched.h>

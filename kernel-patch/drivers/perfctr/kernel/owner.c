@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Accounts: memory is charged to the cgroup of the caller, and each user's memory is bounded. */
+/* Accounts: memory is charged to the caller's cgroup, and the memory of each user is limited. */
 #include <linux/atomic.h>
 #include <linux/capability.h>
 #include <linux/cpumask.h>
@@ -22,7 +22,7 @@ static unsigned int user_kb = 2048;
 module_param(user_kb, uint, 0644);
 MODULE_PARM_DESC(user_kb, "memory that a user without CAP_PERFMON may have, in KB for each CPU");
 
-/* A session takes its counters from all other users. */
+/* Limited because all other users have to do without the counters of a session. */
 static unsigned int user_session_counters = 2;
 module_param(user_session_counters, uint, 0644);
 MODULE_PARM_DESC(user_session_counters, "counters that a user's unprivileged sessions may have");
@@ -52,8 +52,8 @@ static struct perfctr_account *find_account(kuid_t uid)
 }
 
 /*
- * Returns the user's account, with one more owner. If there is none, *fresh, unless NULL, becomes
- * the account, and *fresh becomes NULL. Returns NULL if both are missing.
+ * Returns the user's account, with one more owner. If the user has none, adds *fresh to the table
+ * as the account and sets *fresh to NULL. Returns NULL if the user has none and *fresh is NULL.
  */
 static struct perfctr_account *find_or_add_account(kuid_t uid, struct perfctr_account **fresh)
 {
@@ -84,7 +84,7 @@ static struct perfctr_account *get_account(kuid_t uid)
 		return NULL;
 	fresh->uid = uid;
 	account = find_or_add_account(uid, &fresh);
-	kfree(fresh);	/* another thread of the user has added one meanwhile */
+	kfree(fresh);	/* not NULL if another thread of the user has added one meanwhile */
 	return account;
 }
 
@@ -163,8 +163,8 @@ void perfctr_give_session_place(struct perfctr_owner *owner)
 }
 
 /*
- * The user whose account the caller's objects are charged to. A user can create a namespace with
- * many ids, see subuid(5): these ids share the creator's account. In a namespace that root has
+ * Returns the user whose account is charged for the caller's objects. A user can create a namespace
+ * with many ids, see subuid(5): these ids share the creator's account. In a namespace that root has
  * created, such as a container's, each id has an account of its own.
  */
 static kuid_t user_who_pays(void)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A walk over all threads of the machine, AT_ONCE at a time: there may be a great many, and other
- * threads must not be held up for as long as the walk takes.
+ * A walk over all threads of the machine, AT_ONCE at a time: there may be a great many, and the
+ * walk must not hold up other threads or RCU for as long as it takes.
  */
 #include <linux/bitmap.h>
 #include <linux/idr.h>
@@ -22,14 +22,14 @@
 
 /*
  * Visits thread numbers in the order in which the kernel assigns them. Begins with the number that
- * is next to be assigned, goes round to it, and on to the number that is next by then. So a thread
- * created meanwhile is visited after its creator.
+ * the kernel will assign next, wraps around to that number, and goes on to the number that it will
+ * assign next by then. So a thread created during the walk is visited after its creator.
  */
 struct walk {
 	const struct perfctr_search *search;
 	int first;
 	int next;
-	bool round;		/* has passed the last number and gone on from the first */
+	bool round;		/* has wrapped around from the last number to the first */
 	struct perfctr_threads *threads;
 };
 
@@ -42,11 +42,11 @@ static bool is_walk_done(const struct walk *walk, int nr)
 {
 	int last = walk->search->once ? walk->first : next_number_to_give();
 
-	/* If the assignment of numbers has passed the last one too, all are visited again. */
+	/* If last < first, the kernel's numbers have wrapped around, too: visit all again. */
 	return walk->round && last >= walk->first && nr >= last;
 }
 
-/* Under RCU. NULL: no more. */
+/* Under RCU. NULL: the walk is done. */
 static struct pid *next_pid_of_walk(struct walk *walk)
 {
 	struct pid *pid = find_ge_pid(walk->next, &init_pid_ns);
@@ -83,8 +83,8 @@ static void forget_process(struct perfctr_threads *threads, const struct task_st
 }
 
 /*
- * Is task in top's process, or in one below it? Climbs to the first process that is known, and
- * makes all processes on the way known, so that none is climbed twice. Under RCU.
+ * Is task in top's process, or in one below it? Climbs to the first ancestor that is known, and
+ * makes all processes on the way known: no later call climbs that way again. Under RCU.
  */
 static bool is_task_below(struct perfctr_threads *threads, struct task_struct *task,
 			  struct task_struct *top)

@@ -33,7 +33,7 @@ long perfctr_user_control(void __user *user, perfctr_control_fn fn, void *object
 	return err;
 }
 
-/* The fast way: a struct of the size of this kernel's, in present memory. False: try the other. */
+/* The fast path, for a readable struct of this kernel's size. False: take the slow path. */
 static bool get_counts(struct perfctr_counts *counts, const struct perfctr_counts __user *user)
 {
 	const u8 __user *end = (const u8 __user *)(user + 1);

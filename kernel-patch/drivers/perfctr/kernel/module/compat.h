@@ -22,11 +22,11 @@
 
 #define system_wq		system_percpu_wq
 
-/* The parameters of tracepoints. */
+/* The parameters of the probes of sched_process_exit and hrtimer_expire_entry. */
 #define PERFCTR_EXIT_TELLS	struct task_struct *task, bool group_dead
 #define PERFCTR_EXPIRY_TELLS	struct hrtimer *timer, ktime_t now
 
-/* task has an address space, and keeps it meanwhile. */
+/* task has an address space. The caller makes sure that it keeps it meanwhile. */
 static inline bool perfctr_is_dumpable(struct task_struct *task)
 {
 	bool dumpable;
@@ -63,7 +63,7 @@ int vfs_path_lookup(struct dentry *root, struct vfsmount *mount, const char *nam
 static inline int perfctr_ask_of_kernel(void)
 {
 #if defined(PERFCTR_ALLOW_BY_ATTR)
-	/* A BPF program that decides may look at these attributes. */
+	/* If a BPF program decides, it may look at these attributes. */
 	struct perf_event_attr attr = { .type = PERF_TYPE_RAW, .size = sizeof(attr) };
 
 	return perf_allow_kernel(&attr);

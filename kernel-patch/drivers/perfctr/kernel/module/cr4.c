@@ -2,8 +2,8 @@
 /*
  * The module, since Linux 7: CR4.PCE of this CPU. The kernel has a copy of CR4, which no module but
  * KVM can change, and writes the register when the copy changes. So the module lets the register
- * differ from the copy for one address space. It restores the register before the kernel uses that
- * bit, and before any other address space runs.
+ * differ from the copy while one address space runs. It restores the register before the kernel
+ * reads or changes the bit, and before another address space runs.
  */
 #include <linux/sched.h>
 #include <asm/processor-flags.h>
@@ -14,7 +14,7 @@
 DEFINE_PER_CPU(u64, perfctr_pce_changed);
 static DEFINE_PER_CPU(bool, pce_of_copy);
 
-/* Not __write_cr4(): functions that it calls may not be exported. */
+/* Does not use __write_cr4(), because the kernel may not export the functions that it calls. */
 static void write_pce(bool set)
 {
 	unsigned long cr4 = native_read_cr4() & ~X86_CR4_PCE;

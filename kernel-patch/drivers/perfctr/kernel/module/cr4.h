@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The module: CR4.PCE of this CPU, interrupts off. Before Linux 7 the module can change the
- * kernel's copy of CR4, and does no more than that. For later kernels see cr4.c.
+ * The module: CR4.PCE of this CPU. Interrupts off. Before Linux 7 the module changes the register
+ * and the kernel's copy of CR4 by the kernel's own functions. For later kernels see cr4.c.
  */
 #ifndef _PERFCTR_CR4_MODULE_H
 #define _PERFCTR_CR4_MODULE_H
@@ -18,10 +18,10 @@
 DECLARE_PER_CPU(u64, perfctr_pce_changed);
 
 bool perfctr_pce_is_set(void);
-void perfctr_pce_change(bool set);	/* for the address space of this CPU */
-void perfctr_pce_give_back(void);	/* the kernel is about to read or change the bit */
+void perfctr_pce_change(bool set);	/* while current->active_mm runs */
+void perfctr_pce_give_back(void);	/* before the kernel reads or changes the bit */
 
-/* The CPU is about to switch to another address space, or to none. */
+/* This CPU is about to switch to next, or to a kernel thread if next is NULL. */
 static __always_inline void perfctr_pce_leave(const struct mm_struct *next)
 {
 	u64 changed = __this_cpu_read(perfctr_pce_changed);

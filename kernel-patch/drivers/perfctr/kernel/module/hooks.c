@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The module: when the driver is told of switches, births and exits. It is told while it has
- * descriptors, or threads in its table. Otherwise the kernel executes the same code as without the
- * module.
+ * The module: registers the probes that notify the driver of switches, births and exits while the
+ * driver has descriptors, or threads in its table. At other times no probe is registered. Only the
+ * function tracer's entries stay until the module is unloaded: see entry/module/events.c.
  */
 #include <linux/atomic.h>
 #include <linux/jiffies.h>
@@ -70,8 +70,8 @@ static void end_unused_events(struct work_struct *work)
 static DECLARE_DELAYED_WORK(end_work, end_unused_events);
 
 /*
- * Not at once: a program that opens and closes one context after the other would have the kernel's
- * code patched all the time.
+ * The probes stay registered for this time. Otherwise a program that opens and closes one context
+ * after the other would make the kernel patch its own code all the time.
  */
 #define END_AFTER	(2 * HZ)
 
@@ -127,7 +127,7 @@ int perfctr_pid_max(void)
 	return PID_MAX_LIMIT;
 }
 
-/* A kernel that knows these addresses uses them, but its reservations do not cover them. */
+/* A kernel that knows these addresses lets perf_events use them, but its reservations omit them. */
 bool perfctr_excludes_v6(void)
 {
 #ifdef MSR_IA32_PMC_V6_GP0_CTR

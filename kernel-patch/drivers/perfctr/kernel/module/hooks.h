@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The module: a thread with a context or a mark has an entry in a table. While there are none, and
- * no session is started, the kernel runs as it is: nothing is registered with it.
+ * The module: a thread with a context or a mark has an entry in a table. While the driver has
+ * neither entries nor descriptors, it registers no probes: see hooks.c.
  */
 #ifndef _PERFCTR_HOOKS_MODULE_H
 #define _PERFCTR_HOOKS_MODULE_H
@@ -33,7 +33,7 @@ static __always_inline bool perfctr_is_gated(void)
 bool perfctr_user_rdpmc(void);
 atomic_t *perfctr_rdpmc_pages(struct mm_struct *mm);
 
-/* The kernel itself does what other flags require. */
+/* The kernel handles the other flags itself: the probe does not replace __switch_to_xtra(). */
 static __always_inline bool perfctr_switch_has_more(struct task_struct *prev,
 						    struct task_struct *next)
 {
@@ -59,27 +59,27 @@ static inline void perfctr_code_put(void)
 	module_put(THIS_MODULE);
 }
 
-/* Functions of upper rooms, which entry/module/events.c passes to this room. */
+/* Functions of upper rooms, which entry/module/events.c passes to this room at init. */
 struct perfctr_events {
-	int (*begin)(void);	/* the driver is told from now on; 0 or an error */
-	void (*end)(void);
-	bool (*may_rdpmc)(struct mm_struct *mm);
+	int (*begin)(void);	/* registers the probes; 0 or an error */
+	void (*end)(void);	/* unregisters the probes */
+	bool (*may_rdpmc)(struct mm_struct *mm);	/* this and the next two: interrupts off */
 	void (*rdpmc_enabled)(struct mm_struct *mm);
 	bool (*cpu_is_taken)(void);
 };
 
 void perfctr_set_events(const struct perfctr_events *told);
-void perfctr_hooks_hold(void);	/* one more user, where there is one already */
+void perfctr_hooks_hold(void);	/* adds a user while there is another one; does not sleep */
 bool perfctr_hooks_in_use(void);
-void perfctr_hooks_flush(void);	/* without users: ends the telling at once */
+void perfctr_hooks_flush(void);	/* unregisters the probes at once if there are no users */
 bool perfctr_may_rdpmc_now(struct mm_struct *mm);
-void perfctr_tell_rdpmc(struct mm_struct *mm);
+void perfctr_tell_rdpmc(struct mm_struct *mm);	/* CR4.PCE is about to be set for mm */
 bool perfctr_cpu_is_not_perfs(void);	/* the driver has taken this CPU's counters */
 DECLARE_PER_CPU(bool, perfctr_idle_watched);
 
 /*
- * vector.c: between begin and end the interrupts of counters are handled. begin returns 0 or an
- * error. A machine without such interrupts needs neither, and has no error.
+ * vector.c: between begin and end the driver handles the counters' interrupts. begin returns 0 or
+ * an error. On a machine without such interrupts both do nothing, and begin returns 0.
  */
 int perfctr_vector_begin(void);
 void perfctr_vector_end(void);
@@ -89,21 +89,22 @@ void perfctr_settings_open(void);
 void perfctr_settings_close(void);
 int perfctr_paranoid(void);		/* perf_event_paranoid */
 int perfctr_ptrace_scope(void);		/* of Yama; 0 without Yama */
-extern const struct cred *perfctr_kernel_cred;	/* to read files with; NULL: no memory */
+extern const struct cred *perfctr_kernel_cred;	/* for reading files; NULL: there was no memory */
 
 /*
- * Asks perfctr_may_access(), and then the security modules, which the module cannot ask under
- * exec_update_lock. Sleeps. 0 or an error.
+ * May the caller access task? Asks perfctr_may_access(), and then the security modules. Sleeps, and
+ * must not be called under task's exec_update_lock: asking the security modules takes that lock. 0
+ * or an error.
  */
 int perfctr_ask_access(struct task_struct *task, unsigned int mode);
 
 /* security.c */
 void perfctr_security_open(void);
 void perfctr_security_close(void);
-bool perfctr_has_selinux(void);		/* it was enabled at boot */
+bool perfctr_has_selinux(void);		/* SELinux was enabled at boot */
 /*
  * Do the kernel and its security modules let the caller read a thread of another process, or attach
- * to it? It sleeps, and takes the thread's exec_update_lock. 0; -EACCES; -ESRCH: the thread has
+ * to it? Sleeps, and takes the thread's exec_update_lock. 0; -EACCES; -ESRCH: the thread has
  * exited; another error: the question was not answered.
  */
 int perfctr_ask_security(struct task_struct *task, bool attach);

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The module: permission to count, by the rules of perf_events and of ptrace. The kernel does not
- * export the functions that decide. The module asks security modules through those that it does
- * export, see security.c; docs/security.md says what that leaves out.
+ * The module: permission to count, by the rules of perf_events, and to access a thread, by those of
+ * ptrace. The kernel does not export the functions that decide. The module asks security modules
+ * through functions that the kernel does export, see security.c. docs/security.md lists the
+ * questions that cannot be asked.
  */
 #include <linux/capability.h>
 #include <linux/cred.h>
@@ -17,10 +18,10 @@
 #include "compat.h"
 
 /*
- * No exported function asks SELinux whether the caller may open a descriptor of perf_events. So
- * SELinux is asked whether the caller may count kernel mode, which no policy allows without the
- * other. The caller has CAP_PERFMON during the question: otherwise perf_event_paranoid could
- * decide.
+ * No exported function asks SELinux whether the caller may open a descriptor of perf_events. So the
+ * module asks whether the caller may count kernel mode: no policy allows this without allowing the
+ * caller to open a descriptor. The question is asked with CAP_PERFMON: otherwise
+ * perf_event_paranoid could decide.
  */
 static int ask_selinux(void)
 {
@@ -122,7 +123,7 @@ static bool is_descendant(struct task_struct *task)
 	bool found = false;
 
 	rcu_read_lock();
-	/* The parents of a thread that has been reaped may be gone. */
+	/* real_parent of a thread that has been reaped may be a dangling pointer. */
 	for (pos = task; pid_alive(task) && pos->pid && !found;
 	     pos = rcu_dereference(pos->real_parent))
 		found = same_thread_group(pos, current);
@@ -131,8 +132,8 @@ static bool is_descendant(struct task_struct *task)
 }
 
 /*
- * Asks no security module. Therefore it answers as if Yama's scope were at least 1: only
- * descendants of the caller may be accessed.
+ * Asks no security module, and so answers as if Yama's scope were at least 1: without
+ * CAP_SYS_PTRACE the caller may only access its descendants.
  */
 bool perfctr_may_access(struct task_struct *task, unsigned int mode)
 {

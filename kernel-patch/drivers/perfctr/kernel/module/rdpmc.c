@@ -2,10 +2,10 @@
 /*
  * The module: RDPMC in user mode.
  *
- * The kernel sets CR4.PCE by its own rule whenever it switches to another address space, and that
- * rule does not know the driver's pages. So a thread that may RDPMC gets the permission by the
- * fault of its first RDPMC after each switch to its address space. The kernel's next switch takes
- * the permission away.
+ * Whenever the kernel switches to another address space, it sets CR4.PCE by its own rule, which
+ * does not consider the driver's pages. So a thread that may RDPMC gets the permission when its
+ * first RDPMC after each switch to its address space faults. The kernel's next switch to another
+ * address space revokes the permission.
  */
 #include <linux/hashtable.h>
 #include <linux/mm_types.h>
@@ -25,8 +25,8 @@
 struct space {
 	struct hlist_node node;
 	struct mm_struct *mm;
-	unsigned int pages;		/* under the lock */
-	atomic_t rdpmc_pages;
+	unsigned int pages;		/* under spaces_lock */
+	atomic_t rdpmc_pages;		/* those of contexts with events */
 	struct rcu_head rcu;
 };
 
@@ -98,7 +98,7 @@ atomic_t *perfctr_rdpmc_pages(struct mm_struct *mm)
 
 	if (!atomic_read(&perfctr_rdpmc_reasons.n_spaces))
 		return &no_pages;
-	/* space stays: interrupts are off, or the caller has called perfctr_space_get(). */
+	/* space stays valid: interrupts are off, or the caller has called perfctr_space_get(). */
 	rcu_read_lock();
 	space = find_space(mm);
 	rcu_read_unlock();
@@ -120,8 +120,8 @@ static bool is_rdpmc_for_perf(struct mm_struct *mm)
 
 /*
  * Learns from CR4 whether all processes may RDPMC: when the administrator changes that setting, the
- * kernel changes CR4 first. CR4 tells nothing if the current address space may RDPMC for another
- * reason.
+ * kernel changes CR4 before the setting's file. CR4 shows nothing if the current address space may
+ * RDPMC for another reason.
  */
 bool perfctr_learn_always(void)
 {
@@ -140,8 +140,9 @@ bool perfctr_learn_always(void)
 }
 
 /*
- * Also true for a thread that will get the permission by a fault: counts of other threads have to
- * be cleared before it runs. To clear them at the fault would spoil the read that has begun.
+ * Also true for a thread that will get the permission by a fault: the switch must clear the counts
+ * of other threads before that thread runs. Clearing them at the fault would spoil the read in
+ * progress.
  */
 noinline bool perfctr_find_user_rdpmc(const struct task_struct *next)
 {
@@ -174,12 +175,12 @@ void perfctr_update_pce(void)
 		perfctr_pce_change(true);
 	} else if (!may && perfctr_pce_is_set() && !is_rdpmc_for_perf(mm) &&
 		   (!READ_ONCE(perfctr_rdpmc_reasons.always) || perfctr_has_space(mm))) {
-		/* If the reason why PCE was set is unknown, the fault of the next RDPMC tells. */
+		/* If mm may RDPMC for an unknown reason, its next RDPMC faults and is handled. */
 		perfctr_pce_change(false);
 	}
 }
 
-/* perf_events is kept from clearing its dirty counters instead: see entry/module/events.c. */
+/* Nothing to do: clear_no_counters() of entry/module/events.c keeps perf_events from writing. */
 void perfctr_settle_perf(void)
 {
 }
@@ -199,9 +200,10 @@ int perfctr_fetch_insn(struct pt_regs *regs, unsigned char *insn)
 }
 
 /*
- * The traced function must not sleep, so a fault there cannot wait for the page with the code. This
- * work can, before the thread goes on in user mode. If the code is an RDPMC, the thread executes it
- * again, which faults again. If it is not, the thread gets the signal.
+ * The traced function must not sleep, so it cannot wait until the page with the code is in memory.
+ * This task work can. It runs before the thread returns to user mode. If the code is an RDPMC, the
+ * thread executes it again, faults again, and the code is in memory by then. Otherwise the thread
+ * gets the signal that the kernel would have sent.
  */
 static void look_at_code(struct callback_head *work)
 {

@@ -13,24 +13,27 @@
 
 struct pt_regs;
 
-/* The thread to which the CPU switches, before its address space. NULL: no switch is under way. */
+/* The thread that this CPU is switching to, or NULL. Its address space is not loaded yet. */
 DECLARE_PER_CPU(const struct task_struct *, perfctr_switching_to);
-/* Why threads may RDPMC that perf_events does not let. any is 0 if no thread may. */
+/* Reasons why a thread may RDPMC without permission of perf_events. any is 0 if there is none. */
 union perfctr_rdpmc_reasons {
 	struct {
 		atomic_t n_spaces;	/* address spaces with mapped state pages */
-		bool always;		/* all processes may RDPMC, or that is not known */
+		bool always;		/* all processes may RDPMC, or it is unknown if they may */
 	};
 	u64 any;
 };
 
 extern union perfctr_rdpmc_reasons perfctr_rdpmc_reasons;
-bool perfctr_learn_always(void);	/* true: it could not be learned, ask later */
-bool perfctr_has_space(const struct mm_struct *mm);
-/* True: the code at the fault is not in memory, and is looked at before user mode goes on. */
+bool perfctr_learn_always(void);	/* true: "always" could not be learned, try again later */
+bool perfctr_has_space(const struct mm_struct *mm);	/* does mm have mapped state pages? */
+/*
+ * A fault of user mode, in a function that must not sleep. True: the code at the fault is not in
+ * memory, and the thread looks at it before it returns to user mode.
+ */
 bool perfctr_wait_for_code(struct pt_regs *regs);
 
-/* Will the kernel let next RDPMC when it has switched to next's address space? */
+/* Will the kernel allow, or possibly allow, RDPMC when it switches to next's address space? */
 static __always_inline bool perfctr_rdpmc_shows(const struct task_struct *next)
 {
 	return next->mm && (READ_ONCE(perfctr_rdpmc_reasons.always) ||
@@ -38,8 +41,8 @@ static __always_inline bool perfctr_rdpmc_shows(const struct task_struct *next)
 }
 
 /*
- * Where perf_events does not have the counters, it has mapped none: perf_rdpmc_allowed of mm is a
- * copy that fork has made from the parent's, and is cleared. Interrupts off.
+ * Clears mm's perf_rdpmc_allowed if the driver has this CPU's counters. perf_events has no counters
+ * to map then: a nonzero value is a copy of the parent's, made by fork. Interrupts off.
  */
 void perfctr_forget_noted(struct mm_struct *mm);
 
@@ -49,11 +52,12 @@ static __always_inline void perfctr_forget_perf(struct mm_struct *mm)
 		perfctr_forget_noted(mm);
 }
 
+/* The slow path of perfctr_next_may_rdpmc(). */
 bool perfctr_find_user_rdpmc(const struct task_struct *next);
 
 /*
- * If next keeps the address space of prev, CR4.PCE tells. Otherwise the kernel sets CR4.PCE by its
- * own rule, and the driver handles the faults of address spaces that have state pages.
+ * If next keeps the address space of prev, CR4.PCE decides. Otherwise the kernel sets CR4.PCE by
+ * its own rule, and the driver handles the faults of address spaces that have state pages.
  */
 static __always_inline bool perfctr_next_may_rdpmc(const struct task_struct *prev,
 						   const struct task_struct *next)
@@ -71,7 +75,7 @@ static __always_inline void perfctr_switch_begins(const struct task_struct *next
 	__this_cpu_write(perfctr_switching_to, next);
 }
 
-/* from: the entry of the thread that was left, or perfctr_nobody */
+/* from: the entry of the thread that the CPU leaves, or perfctr_nobody. */
 static __always_inline void perfctr_switch_ends(struct perfctr_thread *from)
 {
 	__this_cpu_write(perfctr_switching_to, NULL);

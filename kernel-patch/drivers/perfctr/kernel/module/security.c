@@ -83,10 +83,10 @@ static int ask_to_read(pid_t nr)
 }
 
 /*
- * The kernel checks PTRACE_MODE_ATTACH at each read of this file, for the reader. The module opens
- * it with the kernel's credentials, as rules about files say nothing about threads. It calls the
- * file's show(), without a buffer for the text: the file would keep a buffer until the system call
- * returns.
+ * The kernel checks PTRACE_MODE_ATTACH for the caller at each read of this file. The module opens
+ * the file with the kernel's credentials, because rules about files say nothing about threads. It
+ * calls the file's show() without a buffer for the text: a read would allocate one, and the file
+ * would keep it until the system call returns.
  */
 static int ask_to_attach(pid_t nr)
 {
@@ -131,7 +131,7 @@ static pid_t number_of_task(struct task_struct *task)
 	return task_pid_nr_ns(task, proc_ns);
 }
 
-/* If the thread has the same number afterwards, no other thread had it meanwhile. */
+/* If the thread has the same number afterwards, no other thread had that number meanwhile. */
 int perfctr_ask_security(struct task_struct *task, bool attach)
 {
 	pid_t nr;

@@ -54,10 +54,10 @@ static int read_setting(const struct setting *setting)
 	return value;
 }
 
-/* Nobody can write the parameter: it is read again when one of the two modules comes or goes. */
+/* The parameter is read-only: read it again only after one of the modules is loaded or unloaded. */
 static struct kvm {
 	const char *module, *parameter;
-	bool gone;		/* or about to go: no event follows when its files are gone */
+	bool gone;		/* or going: the kernel sends no event after the files are gone */
 } kvms[] = {
 	{ "kvm_intel", "module/kvm_intel/parameters/enable_mediated_pmu" },
 	{ "kvm_amd", "module/kvm_amd/parameters/enable_mediated_pmu" },
@@ -65,7 +65,7 @@ static struct kvm {
 
 static DEFINE_MUTEX(kvm_lock);
 static atomic_t kvm_events = ATOMIC_INIT(1);
-static int kvm_learned;		/* the events that mediated follows; under kvm_lock */
+static int kvm_learned;		/* kvm_events for which mediated is valid; written under kvm_lock */
 
 static int handle_module_event(struct notifier_block *nb, unsigned long event, void *data)
 {
@@ -97,7 +97,7 @@ void perfctr_settings_open(void)
 	if (kern_path("/sys", LOOKUP_FOLLOW | LOOKUP_DIRECTORY, &sysfs))
 		sysfs = (struct path){};
 	register_module_notifier(&kvm_notifier);
-	/* Here, because the first caller may not be able to read the files. */
+	/* Read them now, because the first caller may not be able to read the files. */
 	perfctr_learn_settings();
 }
 
@@ -139,7 +139,7 @@ static int read_first_character(const char *name)
 	return n < 0 ? n : found;
 }
 
-/* Is enable_mediated_pmu set? 1 or 0, or an error if that cannot be known. */
+/* Is enable_mediated_pmu set? 1 or 0, or an error if the parameter cannot be read. */
 static int is_kvm_mediated(void)
 {
 	int first = 0;
@@ -151,15 +151,15 @@ static int is_kvm_mediated(void)
 }
 
 /*
- * The parameter is read with the kernel's credentials: a caller can restrict its own, by Landlock.
- * A parameter that cannot be read counts as set, and is read again by the next caller.
+ * Reads the parameter with the kernel's credentials: a caller may have restricted its own, by
+ * Landlock. A parameter that cannot be read counts as set, and the next caller reads it again.
  */
 static void learn_kvm(void)
 {
 	const struct cred *caller;
 	int events, found;
 
-	/* Pairs with the release below: mediated is that of these events. */
+	/* Pairs with the release below: mediated is valid for these events. */
 	if (!sysfs.mnt || smp_load_acquire(&kvm_learned) == atomic_read(&kvm_events))
 		return;
 	mutex_lock(&kvm_lock);
@@ -180,7 +180,7 @@ void perfctr_learn_settings(void)
 {
 	int rdpmc = read_setting(&settings[RDPMC]);
 
-	/* The value is for all callers: a worker, which can read it, does so after each change. */
+	/* All callers share the value. A worker, which can read it, does so after each change. */
 	if (rdpmc != UNKNOWN)
 		WRITE_ONCE(rdpmc_off, rdpmc == 0);
 	learn_kvm();

@@ -19,10 +19,10 @@ DEFINE_PER_CPU(struct perfctr_thread *, perfctr_running);
 DEFINE_PER_CPU(const struct task_struct *, perfctr_last_told);
 
 /*
- * Each lock guards some chains: their lists, and the pins, watched and told of their entries. No
- * CPU holds two of them. A CPU holds one for some 50 instructions, and each has a cache line of its
- * own: even hundreds of CPUs that do nothing but fork seldom meet at one of 64. A lock for each
- * chain would take 256 KB.
+ * Each lock guards some chains: their lists, and the members pins, watched and told of their
+ * entries. No CPU holds two of these locks. A CPU holds one for some 50 instructions, and each has
+ * a cache line of its own: even hundreds of CPUs that do nothing but fork seldom contend for one of
+ * 64. A lock for each chain would take 256 KB.
  */
 #define N_LOCKS	64
 static struct chains_lock {
@@ -33,7 +33,7 @@ static unsigned int fail_nth;
 module_param(fail_nth, uint, 0600);
 MODULE_PARM_DESC(fail_nth, "for tests: every Nth thread finds no memory when it is created");
 
-/* At run time, so that all locks are of one lockdep class. */
+/* Initializes the locks in one place, and thereby puts all of them into one lockdep class. */
 void perfctr_threads_init(void)
 {
 	unsigned int i;
@@ -52,7 +52,7 @@ static raw_spinlock_t *lock_of_task(const struct task_struct *task)
 	return lock_of_chain(perfctr_hash(task));
 }
 
-/* thread->task is current. */
+/* thread->task is current. Interrupts off. */
 static void set_entry_running(struct perfctr_thread *thread)
 {
 	WRITE_ONCE(thread->cpu, smp_processor_id());
@@ -61,14 +61,14 @@ static void set_entry_running(struct perfctr_thread *thread)
 }
 
 /*
- * Decides whether the thread's switches are told, under the chain's lock. When that begins, the CPU
- * that runs the thread is unknown, unless the thread is current.
+ * Makes the entry told, or no longer told, by watched and pins. Under the chain's lock. When the
+ * entry becomes told, the CPU that runs the thread is unknown, unless the thread is current.
  */
 static void update_entry_told(struct perfctr_thread *thread)
 {
 	bool told = thread->watched || thread->pins;
 
-	/* The caller that had it told before may not know where it runs: only current knows. */
+	/* If another thread has made the entry told, its CPU may still be unknown: fill it in. */
 	if (told && thread->task == current)
 		set_entry_running(thread);
 	if (told == !!thread->told)
@@ -95,8 +95,9 @@ struct perfctr_thread *perfctr_thread_pin(struct task_struct *task)
 }
 
 /*
- * Under the chain's lock. The CPU that runs the thread may have the entry in perfctr_running. A
- * switch under way either finds that the entry is not told any more, or this finds its CPU.
+ * Under the chain's lock. The CPU that runs the thread may have the entry in perfctr_running. If a
+ * switch to the thread is under way, either that switch finds that the entry is no longer told, or
+ * this function finds the CPU of that switch.
  */
 static void remove_entry(struct perfctr_thread *thread)
 {
@@ -184,8 +185,8 @@ static bool is_birth_to_fail(void)
 }
 
 /*
- * Another thread may have found child by its number, and made an entry. Whatever CPU that entry
- * names, child has not run yet.
+ * Another thread may have found child by its number, and made an entry. The CPU in that entry does
+ * not matter: child has not run yet.
  */
 struct perfctr_thread *perfctr_thread_add_child(struct task_struct *child)
 {
@@ -232,8 +233,8 @@ static void look_for_thread_here(void *arg)
 }
 
 /*
- * The thread's switches are told by now. If it ran when that began and still runs, then on the CPU
- * of task_cpu(). If not, a switch has told since where it runs.
+ * The entry is told by now. If the thread has run ever since the entry became told, it runs on
+ * task_cpu(). Otherwise a switch has recorded the thread's CPU since then.
  */
 static void find_cpu_of_thread(struct perfctr_thread *thread)
 {
@@ -243,8 +244,8 @@ static void find_cpu_of_thread(struct perfctr_thread *thread)
 }
 
 /*
- * Calls fn for a thread without an entry, which has nothing that a switch would change. False: the
- * thread has an entry by now, and fn was not called.
+ * Calls fn for a thread without an entry. A switch of such a thread has nothing to change, so the
+ * thread may run meanwhile. False: the thread has an entry by now, and fn was not called.
  */
 static bool call_untold_thread(struct task_struct *task, void (*fn)(void *arg), void *arg)
 {
@@ -298,10 +299,10 @@ int perfctr_call_still(struct task_struct *task, void (*fn)(void *arg), void *ar
 }
 
 /*
- * A switch to a told thread writes perfctr_last_told, and the CPU into the thread's entry, before
- * it reads what it has to do. After later switches to threads that are not told, perfctr_last_told
- * is old: that thread may run on another CPU, or may have exited. So the pointer is only compared,
- * and the entry's CPU decides.
+ * A switch to a thread with a told entry writes perfctr_last_told, and the CPU into the entry,
+ * before it reads the context, the mark and the sessions. Switches to other threads leave
+ * perfctr_last_told as it is: that thread may have migrated or exited since. So the pointer only
+ * serves to look up the entry, and the entry's CPU decides.
  */
 bool perfctr_cpu_runs(unsigned int cpu, const void *of)
 {
@@ -313,7 +314,7 @@ bool perfctr_cpu_runs(unsigned int cpu, const void *of)
 	rcu_read_lock();
 	thread = perfctr_find_thread(READ_ONCE(per_cpu(perfctr_last_told, cpu)));
 	if (thread) {
-		/* Pairs with the release at the end of a switch away from it. */
+		/* Pairs with the release at the end of a switch away from the thread. */
 		its_cpu = smp_load_acquire(&thread->cpu);
 		found = (its_cpu == (int)cpu || its_cpu == PERFCTR_CPU_UNKNOWN) &&
 			(READ_ONCE(thread->mark) == of || READ_ONCE(thread->context) == of);

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The module: the interrupt of the counters. The kernel lends a module no vector. But the handler
- * of the platform's interrupt passes a tracepoint, with interrupts off, before it calls a function
- * that only the kernel can set. So a probe of this tracepoint handles the counters' interrupt.
+ * The module: the interrupt of the counters. The kernel exports no function that would give a
+ * module a vector. But the handler of X86_PLATFORM_IPI_VECTOR passes a tracepoint, with interrupts
+ * off, before it calls a function that only the kernel can set. So a probe of this tracepoint
+ * handles the counters' interrupt.
  *
- * Hyper-V's locks and the clocks of two large machines have this vector, too. The probe is called
- * for their interrupts, which find no counter that has overflowed. The function of such a clock is
+ * Hyper-V's locks and the clocks of two large machines use this vector, too. The probe is called
+ * for their interrupts, and finds no counter that has overflowed. The function of such a clock is
  * called for interrupts of counters, and finds that its time has not come.
  */
 #include <linux/string.h>
@@ -56,7 +57,7 @@ int perfctr_vector_begin(void)
 	return tracepoint ? tracepoint_probe_register(tracepoint, probe_platform_ipi, NULL) : 0;
 }
 
-/* No counter interrupts any more. An interrupt that still comes finds no probe. */
+/* The counters raise no more interrupts. An interrupt that is still pending finds no probe. */
 void perfctr_vector_end(void)
 {
 	if (!tracepoint)
@@ -65,7 +66,10 @@ void perfctr_vector_end(void)
 	tracepoint_synchronize_unregister();
 }
 
-/* The kernel exports no apic_write(). perf_events has written an NMI at boot, and relies on it. */
+/*
+ * perf_events has written an NMI to APIC_LVTPC at boot, and relies on it. The kernel exports no
+ * apic_write().
+ */
 void perfctr_route_interrupts(bool ours)
 {
 	if (!ours)

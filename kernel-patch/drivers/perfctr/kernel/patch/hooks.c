@@ -79,7 +79,7 @@ void perfctr_learn_settings(void)
 {
 }
 
-/* The idle thread is switched like a marked one. */
+/* The idle thread is watched like a marked thread. */
 void perfctr_watch_idle(bool watch)
 {
 	perfctr_watch(idle_task(smp_processor_id()), watch);
@@ -101,8 +101,8 @@ static int do_nothing_to_task(struct task_struct *task, void *unused)
 
 /*
  * task_call_func() takes the lock of the CPU's run queue, to which the idle thread always belongs.
- * Under that lock no switch is under way. A switch before it is finished, and its result is seen
- * here. A switch after it sees the caller's earlier writes.
+ * Under that lock no switch is under way on the CPU. An earlier switch has ended, and its result is
+ * visible here. A later switch sees what the caller wrote before.
  */
 bool perfctr_cpu_runs(unsigned int cpu, const void *of)
 {
@@ -145,8 +145,8 @@ int perfctr_fetch_insn(struct pt_regs *regs, unsigned char *insn)
 }
 
 /*
- * perf_events remembers in which counters it has left counts, and clears these when it allows a
- * process to RDPMC. It has to do that before the counters are the driver's.
+ * perf_events remembers the counters in which it has left counts, and clears them when it allows a
+ * process to RDPMC. It has to do so before the driver uses them.
  */
 void perfctr_settle_perf(void)
 {
@@ -155,14 +155,14 @@ void perfctr_settle_perf(void)
 
 bool perfctr_excludes_v6(void)
 {
-	return true;	/* with the patch, perfctr-watchdog.c reserves these under the same bits */
+	return true;	/* if perf_events uses them, the patched perfctr-watchdog.c reserves them */
 }
 
 /*
- * Only the clocks of two large machines use this vector. Their drivers start before this one at
- * boot; if one of them has the vector, this driver does without interrupts. The kernel has no
- * reservation for the vector, and numachip's driver takes it without looking: so this driver looks
- * each time whether the vector is still its own.
+ * Only the clocks of two large machines set x86_platform_ipi_callback. Their drivers start before
+ * this one at boot; if one of them has set the callback, this driver does without interrupts. The
+ * kernel has no reservation for the callback, and numachip's driver overwrites it without a check.
+ * So this driver checks each time whether the callback is still its own.
  */
 static void (*vector_fn)(void);
 
@@ -181,7 +181,7 @@ bool perfctr_has_vector(void)
 	return vector_fn && READ_ONCE(x86_platform_ipi_callback) == vector_fn;
 }
 
-/* perf_events has written an NMI there at boot, and relies on it. */
+/* perf_events has written an NMI to APIC_LVTPC at boot, and relies on it. */
 void perfctr_route_interrupts(bool ours)
 {
 	if (!ours)
@@ -217,7 +217,7 @@ bool perfctr_has_strangers(void)
 	return atomic_read(&perfctr_strangers) > 0;
 }
 
-/* A security module may allow a domain to attach to a thread, and not to read it. */
+/* Asks for both: a security module may allow a domain to attach to a thread, but not to read it. */
 bool perfctr_may_access(struct task_struct *task, unsigned int mode)
 {
 	return ptrace_may_access(task, PTRACE_MODE_READ_REALCREDS) &&

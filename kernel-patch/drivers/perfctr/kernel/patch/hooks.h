@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The patch: a thread's context and mark are in its thread_struct, and TIF_PERFCTR watches it. */
+/* The patch: a thread's context and mark are in its thread_struct; TIF_PERFCTR: it is watched. */
 #ifndef _PERFCTR_HOOKS_PATCH_H
 #define _PERFCTR_HOOKS_PATCH_H
 
@@ -58,13 +58,12 @@ static inline atomic_t *perfctr_rdpmc_pages(struct mm_struct *mm)
 	return &mm->context.perfctr_rdpmc_pages;
 }
 
-/* Security modules are asked under the lock: see perfctr_may_access(). */
+/* perfctr_may_access() asks the security modules, under exec_update_lock. */
 static inline int perfctr_ask_access(struct task_struct *task, unsigned int mode)
 {
 	return 0;
 }
 
-/* Has one of the two threads another flag that a switch looks at? */
 static __always_inline bool perfctr_switch_has_more(struct task_struct *prev,
 						    struct task_struct *next)
 {
@@ -73,13 +72,11 @@ static __always_inline bool perfctr_switch_has_more(struct task_struct *prev,
 	return (tif & _TIF_WORK_CTXSW_PREV) != _TIF_PERFCTR;
 }
 
-/* If so: has one of the two threads TIF_PERFCTR, too? */
 static inline bool perfctr_switch_is_ours(struct task_struct *prev, struct task_struct *next)
 {
 	return test_tsk_thread_flag(prev, TIF_PERFCTR) || test_tsk_thread_flag(next, TIF_PERFCTR);
 }
 
-/* Does what the other flags require. */
 static inline void perfctr_switch_rest(struct task_struct *prev, struct task_struct *next)
 {
 	__switch_to_xtra(prev, next);

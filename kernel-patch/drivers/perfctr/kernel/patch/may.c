@@ -30,8 +30,8 @@ int perfctr_may_count_cpus(void)
 
 #ifdef CONFIG_SECURITY
 /*
- * Security modules know a descriptor of perf_events by its event, and look only at the label that
- * they have given the event: this event has nothing else.
+ * Security modules identify a descriptor of perf_events by its event, and look only at the label
+ * that they have given to the event. So this event has nothing but a label.
  */
 int perfctr_label(struct perfctr_owner *owner)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The core kernel's calls of the perfctr driver; nothing at all without CONFIG_PERFCTR. */
+/* The core kernel's calls of the perfctr driver. Without CONFIG_PERFCTR they change nothing. */
 #ifndef _LINUX_PERFCTR_HOOKS_H
 #define _LINUX_PERFCTR_HOOKS_H
 
@@ -18,7 +18,12 @@ DECLARE_STATIC_KEY_FALSE(perfctr_gated);	/* some session is started */
 DECLARE_STATIC_KEY_FALSE(perfctr_shows_uncore);	/* RDPMC shows counters of the uncore */
 
 void __switch_to_xtra(struct task_struct *prev, struct task_struct *next);	/* the kernel's */
+/*
+ * Called by the context switch in place of __switch_to_xtra(), which this calls if other flags
+ * require it. Interrupts off.
+ */
 void perfctr_switch(struct task_struct *prev, struct task_struct *next);
+/* The slow paths of the functions below. */
 int perfctr_prepare_child_task(struct task_struct *child);
 void perfctr_add_child_task(struct task_struct *child);
 void perfctr_detach_task(struct task_struct *tsk);
@@ -26,6 +31,10 @@ void perfctr_exec_task(bool follows);
 void perfctr_tick_current(void);
 void perfctr_tick_uncore(void);
 bool perfctr_may_rdpmc(struct mm_struct *mm);
+/*
+ * CR4.PCE of this CPU is about to be set for mm: clears counts that are not for mm to see.
+ * Interrupts off.
+ */
 void perfctr_rdpmc_enabled(struct mm_struct *mm);
 bool perfctr_emulate_rdpmc(struct pt_regs *regs);
 
@@ -34,12 +43,12 @@ bool perfctr_nmi_is_reserved(unsigned int msr);
 bool evntsel_nmi_is_reserved(unsigned int msr);
 
 /*
- * The number of strangers: users of the counters, or of their interrupt, that reserve no register,
- * which are Processor Trace, BTS and KVM's mediated PMU. -1: the driver has the counters.
+ * The number of strangers: users of the counters, or of their interrupt, that reserve no register.
+ * These are Processor Trace, BTS and KVM's mediated PMU. -1: the driver has the counters.
  */
 extern atomic_t perfctr_strangers;
 
-/* Lets a stranger use the counters. False: the driver has them now. */
+/* Lets a stranger use the counters until perfctr_let_out(). False: the driver has them now. */
 static inline bool perfctr_let_in(void)
 {
 	return atomic_inc_unless_negative(&perfctr_strangers);
@@ -59,8 +68,8 @@ static inline void perfctr_copy_thread(struct task_struct *child)
 }
 
 /*
- * current creates child, which may still fail. Allocates what perfctr_add_child() will need. May
- * sleep. 0 or -ENOMEM.
+ * current creates child, and the creation may still fail. Allocates what perfctr_add_child() will
+ * need. May sleep. 0 or -ENOMEM.
  */
 static inline int perfctr_prepare_child(struct task_struct *child)
 {
@@ -87,14 +96,14 @@ static inline void perfctr_drop(struct task_struct *tsk)
 		perfctr_detach_task(tsk);
 }
 
-/* current executes a file. follows: its context and its mark may follow it into the file. */
+/* current executes a file. follows: current may keep its context and its mark. */
 static inline void perfctr_exec(bool follows)
 {
 	if (unlikely(current->thread.perfctr.context || current->thread.perfctr.mark))
 		perfctr_exec_task(follows);
 }
 
-/* Called by the timer interrupt, interrupts off. */
+/* Called at each tick of this CPU. Interrupts off. */
 static inline void perfctr_tick(void)
 {
 	if (unlikely(test_thread_flag(TIF_PERFCTR)) || static_branch_unlikely(&perfctr_gated))
@@ -110,7 +119,7 @@ static inline bool perfctr_rdpmc_allowed(struct mm_struct *mm)
 	       (atomic_read(&mm->context.perf_rdpmc_allowed) || perfctr_may_rdpmc(mm));
 }
 
-/* After a fault of user mode, interrupts on. True: the fault has been handled. */
+/* Called after a #GP in user mode, interrupts on. May sleep. True: the fault has been handled. */
 static inline bool perfctr_fixup_rdpmc(struct pt_regs *regs)
 {
 	return unlikely(atomic_read(&current->mm->context.perfctr_pages)) &&

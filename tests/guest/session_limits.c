@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The limits of sessions, and the share of each user: counters, places and traces. */
 #include "marks.h"
+#include "trees.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -122,6 +123,38 @@ static void user_traces(void *unused)
 START_TEST(a_user_s_trace_is_of_64_kilobytes_at_most)
 {
 	in_child(user_traces, NULL);
+}
+END_TEST
+
+/* Adds up the bytes of rings that one user gets until a session is refused. */
+static void user_fills_rings(void *bytes)
+{
+	struct perfctr_session_args open;
+	int mark_fd;
+
+	become_nobody();
+	mark_fd = mark_open();
+	for (;;) {
+		open = session_of(mark_fd, NOT_PRIVILEGED | MARKED);
+		open.trace_bytes = PERFCTR_PAGE_SIZE;
+		if (try_session(&open) < 0)
+			break;
+		*(volatile uint64_t *)bytes += (uint64_t)open.ring_bytes * open.n_cpus;
+	}
+	EXPECT(errno == EMFILE);
+}
+
+/* A ring is larger than the room that was asked for: it has a head, and fills whole pages. */
+START_TEST(a_user_s_rings_take_no_more_memory_than_the_user_may_have)
+{
+	volatile uint64_t *bytes = shared_number();
+
+	write_file("/sys/module/perfctr/parameters/user_kb", "256");
+	in_child(user_fills_rings, (void *)bytes);
+	write_file("/sys/module/perfctr/parameters/user_kb", "2048");
+	ck_assert_uint_gt(*bytes, 0);
+	/* The parameter is for each CPU. */
+	ck_assert_uint_le(*bytes, (uint64_t)sysconf(_SC_NPROCESSORS_ONLN) * (256 << 10));
 }
 END_TEST
 
@@ -363,6 +396,7 @@ END_TEST
 
 SUITE(session_limits, a_user_counts_its_own_marked_processes_in_user_mode_on_two_counters,
       a_user_s_trace_is_of_64_kilobytes_at_most,
+      a_user_s_rings_take_no_more_memory_than_the_user_may_have,
       a_control_that_is_refused_as_too_many_sessions_are_started_changes_nothing,
       each_user_starts_four_sessions_and_all_together_eight_of_sixteen,
       sessions_that_start_while_they_are_revoked_take_no_more_places_than_there_are,

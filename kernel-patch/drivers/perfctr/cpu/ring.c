@@ -23,6 +23,12 @@ u32 perfctr_ring_bytes(u32 room_bytes)
 	return PAGE_ALIGN(sizeof(struct perfctr_ring) + room_bytes);
 }
 
+size_t perfctr_rings_bytes(const struct cpumask *cpus, u32 room_bytes)
+{
+	return nr_cpu_ids * sizeof(struct perfctr_cpu_ring) +
+	       (size_t)perfctr_ring_bytes(room_bytes) * cpumask_weight(cpus);
+}
+
 int perfctr_rings_alloc(struct perfctr_rings *rings, const struct cpumask *cpus, u32 room_bytes)
 {
 	unsigned int cpu;

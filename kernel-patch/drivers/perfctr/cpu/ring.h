@@ -32,6 +32,8 @@ struct perfctr_rings {
 
 /* Returns the size of a ring that has room_bytes for its records. */
 u32 perfctr_ring_bytes(u32 room_bytes);
+/* Returns what perfctr_rings_alloc() allocates, in bytes: the caller charges it to a user. */
+size_t perfctr_rings_bytes(const struct cpumask *cpus, u32 room_bytes);
 /* Returns 0 or -ENOMEM. The caller frees the rings even if this fails. May sleep. */
 int perfctr_rings_alloc(struct perfctr_rings *rings, const struct cpumask *cpus, u32 room_bytes);
 void perfctr_rings_free(struct perfctr_rings *rings);	/* also if some are missing */

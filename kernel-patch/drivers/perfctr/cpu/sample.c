@@ -99,8 +99,7 @@ static struct perfctr_sampling *alloc_sampling(struct perfctr_tree *tree,
 int perfctr_begin_sampling(struct perfctr_tree *tree, struct perfctr_samples_args *args)
 {
 	size_t bytes = sizeof(struct perfctr_sampling) +
-		       nr_cpu_ids * sizeof(struct perfctr_cpu_ring) +
-		       (size_t)perfctr_ring_bytes(args->room_bytes) * num_possible_cpus();
+		       perfctr_rings_bytes(cpu_possible_mask, args->room_bytes);
 	struct perfctr_sampling *s;
 	int err;
 

@@ -356,7 +356,8 @@ static int fill_session(struct perfctr_session *s, const struct perfctr_session_
 			return PTR_ERR(mark);
 		s->mark = mark;
 	}
-	err = perfctr_charge(&s->owner, (size_t)open->trace_bytes * cpumask_weight(s->cpus));
+	if (open->trace_bytes)
+		err = perfctr_charge(&s->owner, perfctr_rings_bytes(s->cpus, open->trace_bytes));
 	if (!err)
 		err = alloc_cpu_pages(s);
 	if (!err && open->trace_bytes)

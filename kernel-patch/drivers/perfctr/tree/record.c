@@ -77,8 +77,10 @@ void perfctr_free_record(struct perfctr_kept_record *record)
 void perfctr_keep_record(struct perfctr_tree *tree, struct perfctr_kept_record *record)
 {
 	lockdep_assert_held(&tree->lock);
-	if (!tree->keep_records)
+	if (!tree->keep_records) {
+		kfree(record);	/* of an earlier control, which kept records */
 		return;
+	}
 	if (!record || tree->n_records >= PERFCTR_MAX_EXIT_RECORDS || !tree->payer ||
 	    perfctr_charge(tree->payer, sizeof(*record))) {
 		kfree(record);

@@ -91,16 +91,16 @@ bool perfctr_kinds_lack(const struct perfctr_pmu *pmu, u64 slots)
 }
 
 /*
- * Returns the part of the page's time that belongs to page->kind: to a kind of core, or to mute
- * CPUs if that is PERFCTR_NO_KIND.
+ * Returns the part of the page's time that belongs to kind, the page's present one: to a kind of
+ * core, or to mute CPUs if that is PERFCTR_NO_KIND.
  */
-static u64 present_time(const struct perfctr_page *page)
+static u64 present_time(const struct perfctr_page *page, u32 kind)
 {
 	u64 time = page->tsc.sum;
 	u32 k;
 
 	for (k = 0; k < ARRAY_SIZE(page->kind_tsc); k++)
-		if (k != page->kind)
+		if (k != kind)
 			time -= page->kind_tsc[k];
 	return time;
 }
@@ -112,7 +112,7 @@ static void change_kind(struct perfctr_page *page, u32 kind)
 {
 	if (page->kind == kind)
 		return;
-	page->kind_tsc[page->kind] = present_time(page);
+	page->kind_tsc[page->kind] = present_time(page, page->kind);
 	page->kind = kind;
 }
 
@@ -139,7 +139,7 @@ void perfctr_kind_times(const struct perfctr_page *page, u64 *time)
 
 	memcpy(time, page->kind_tsc, PERFCTR_MAX_KINDS * sizeof(*time));
 	if (kind != PERFCTR_NO_KIND)
-		time[kind] = present_time(page);
+		time[kind] = present_time(page, kind);
 }
 
 void perfctr_kind_add(u64 *sum, const u64 *time)

@@ -601,7 +601,8 @@ static const char *__init find_kinds(void)
 	unsigned int cpu;
 
 	for_each_online_cpu(cpu) {
-		smp_call_function_single(cpu, read_kind, &kind, true);
+		if (smp_call_function_single(cpu, read_kind, &kind, true))
+			continue;	/* the CPU has gone offline */
 		if (kind.version < 2)
 			return "hybrid: a core without PerfMon";
 		if (is_kind_shared(&kind))
